@@ -1,89 +1,27 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { addUser } from '../../src/auth/index.ts'
 import { systemClock, type Variables } from '../../src/kit/index.ts'
-import { deployProject, doctor, migrateProject, type DoctorReport } from '../../src/project/index.ts'
+import { doctor } from '../../src/project/index.ts'
 import { executeHostEvents } from '../../src/jobs/index.ts'
-import { openHost, type Host } from '../../src/host/index.ts'
-import { makeSecrets, replaceFact, storeFact } from '../../src/store/index.ts'
-import { writeFiles } from '../support/project-server.ts'
+import { makeSecrets, replaceFact } from '../../src/store/index.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { chooseKinds } from '../support/forms.ts'
-
-const secret = 'Yv0mK2qfTzH8xWbN4uRc7LdJ1sGpE6aQ9iXo3hVtZ5k'
-const baseUrl = 'https://api.example.com'
-const migration = (name: string) => `export default {
-  async up(db, type) { await db.schema.createTable('${name}').addColumn('id', type.id, (c) => c.primaryKey()).execute() },
-  async down(db) { await db.schema.dropTable('${name}').execute() },
-}
-`
-const files = {
-  'waypost.yml': `routes:
-  /ping:
-    methods:
-      GET: { public: true, action: src/ping.ts, response: { type: object } }
-event:
-  pinged: { scopes: [ping] }
-connection:
-  Other: { class: postgresql, config: { url: "\${env.OTHER_URL}" } }
-env:
-  MOST: { type: integer, default: 3 }
-  KEY: { secret: true, default: "" }
-`,
-  'src/ping.ts': 'export default class Ping { async handle() { return {} } }\n',
-  'migrations/System/20261120-one.ts': migration('app_one'),
-}
-
-type Check = DoctorReport['checks'][number]
-
-/** Returns each check as a line. */
-function show({ checks }: DoctorReport): string[] {
-  return checks.map(({ check, state, message }) => `${state} ${check}: ${message}`)
-}
-
-function find({ checks }: DoctorReport, name: string): Check {
-  const found = checks.find(({ check }) => check === name)
-  assert.ok(found, `there is a check "${name}"`)
-  return found
-}
-
-async function makeFolder(content: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'waypost-doctor-')))
-  await writeFiles(folder, content)
-  return folder
-}
-
-/** Returns all files of a folder with content and modification time, except SQLite's shared memory. */
-async function snapshot(folder: string): Promise<Record<string, string>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const all = entries
-    .filter(({ name }) => !name.endsWith('-shm'))
-    .map(async (entry): Promise<[string, string]> => {
-      const file = path.join(entry.parentPath, entry.name)
-      if (!entry.isFile()) return [path.relative(folder, file), 'no file']
-      const hash = createHash('sha256').update(await readFile(file))
-      return [path.relative(folder, file), `${hash.digest('hex')} ${(await stat(file)).mtimeMs}`]
-    })
-  return Object.fromEntries(await Promise.all(all))
-}
-
-/** Returns all rows of System's own tables. */
-async function dump({ system }: Host): Promise<unknown> {
-  const tables = (await system.db.introspection.getTables()).filter(({ name }) => name.startsWith('waypost_'))
-  const rows = tables.map(async ({ name }) => [
-    name,
-    await system.db
-      .selectFrom(name as 'waypost_system')
-      .selectAll()
-      .execute(),
-  ])
-  return Object.fromEntries(await Promise.all(rows))
-}
+import {
+  useDeployedProject,
+  secret,
+  baseUrl,
+  migration,
+  files,
+  type Check,
+  show,
+  find,
+  makeFolder,
+  snapshot,
+  dump,
+} from './doctor-project.ts'
 
 let postgres: TestPostgres
 before(async () => {
@@ -93,81 +31,24 @@ after(() => postgres.stop())
 
 for (const kind of chooseKinds('postgresql')) {
   describe(`doctor, a deployed project on ${kind}`, () => {
-    let folder: string
-    let variables: Variables
-    let host: Host
-    const run = (over: Variables = {}, options = {}) =>
-      doctor({ folder, variables: { ...variables, ...over }, ...options })
-
-    before(async () => {
-      folder = await makeFolder(files)
-      variables = {
-        WAYPOST_SYSTEM_URL: kind === 'sqlite' ? 'sqlite:live.db' : await postgres.createDatabase(),
-        WAYPOST_SECRET: secret,
-        WAYPOST_BASE_URL: baseUrl,
-        OTHER_URL: 'postgresql://ann:other-password@localhost/other',
-      }
-      await migrateProject({ folder, variables })
-      await deployProject({ folder, variables, by: 'test' })
-      host = await openHost({ folder, variables })
-    })
-    after(async () => {
-      await host.close()
-      await rm(folder, { recursive: true, force: true })
-    })
-
-    const addServer = (name: string, values: object) =>
-      host.system.db
-        .insertInto('waypost_server')
-        .values({
-          id: name,
-          name,
-          version: '1.0.0',
-          release_id: null,
-          state: 'serving',
-          error: null,
-          started_at: host.system.now(),
-          heartbeat_at: host.system.now(),
-          ...values,
-        })
-        .execute()
-    const addDeliveries = async (count: number, subscription = 'sub_gone') => {
-      await host.system.db
-        .insertInto('waypost_delivery')
-        .values(
-          Array.from({ length: count }, (_, index) => ({
-            id: `${subscription}-${index}`,
-            message_id: `msg_${index}`,
-            subscription_id: subscription,
-            status: 'pending' as const,
-            due_at: 1000,
-            failures: 0,
-            lost: 0,
-            created_at: 1000,
-            finished_at: null,
-          })),
-        )
-        .execute()
-    }
-    const clear = async () => {
-      for (const table of ['waypost_delivery', 'waypost_subscription', 'waypost_server'] as const) {
-        await host.system.db.deleteFrom(table).execute()
-      }
-      await host.system.db.deleteFrom('waypost_system').where('name', '=', 'last_execute').execute()
-    }
+    const deployed = useDeployedProject(kind, () => postgres.createDatabase())
+    const { run, addServer, addDeliveries, clear } = deployed
 
     test('all is well', async () => {
-      const active = await host.system.db.selectFrom('waypost_active').select('release_id').executeTakeFirstOrThrow()
+      const active = await deployed.host.system.db
+        .selectFrom('waypost_active')
+        .select('release_id')
+        .executeTakeFirstOrThrow()
       for (const name of ['app-1', 'app-2']) await addServer(name, { release_id: active.release_id })
       await addServer('app-0', { release_id: 'older', heartbeat_at: 1000 }) // no longer alive
-      await executeHostEvents(host)
+      await executeHostEvents(deployed.host)
       const report = await run()
       assert.deepEqual(
         show(report).map((line) => line.replace(/\d+\.\d s\b|\d+ s\b(?= ago)|\b[0-9a-f]{8}\b/g, '…')),
         [
           `ok node: Node ${process.versions.node}`,
-          `ok project: Project ${path.basename(folder)}, 1 route, valid`,
-          `ok system: System ${host.system.target.replace(`${folder}/`, '')}, migrated`,
+          `ok project: Project ${path.basename(deployed.folder)}, 1 route, valid`,
+          `ok system: System ${deployed.host.system.target.replace(`${deployed.folder}/`, '')}, migrated`,
           'ok migrations: 1 migration of the project applied',
           'ok secret: WAYPOST_SECRET decrypts the secrets in System',
           'ok base-url: WAYPOST_BASE_URL https://api.example.com, the same on 2 servers',
@@ -182,7 +63,10 @@ for (const kind of chooseKinds('postgresql')) {
     })
 
     test('servers that have not been started again since issuer:change are named', async () => {
-      const active = await host.system.db.selectFrom('waypost_active').select('release_id').executeTakeFirstOrThrow()
+      const active = await deployed.host.system.db
+        .selectFrom('waypost_active')
+        .select('release_id')
+        .executeTakeFirstOrThrow()
       const release_id = active.release_id
       await addServer('app-1', { release_id, issuer: 'https://api.example.com' })
       for (const id of ['3000', '3001'])
@@ -201,10 +85,10 @@ for (const kind of chooseKinds('postgresql')) {
 
     test('it changes neither a file nor a row, and prints no secret', async () => {
       await addDeliveries(1)
-      const [filesBefore, rowsBefore] = [await snapshot(folder), await dump(host)]
+      const [filesBefore, rowsBefore] = [await snapshot(deployed.folder), await dump(deployed.host)]
       const reports = [await run(), await run({ WAYPOST_SECRET: `${secret}, but another` })]
-      assert.deepEqual(await dump(host), rowsBefore)
-      assert.deepEqual(await snapshot(folder), filesBefore)
+      assert.deepEqual(await dump(deployed.host), rowsBefore)
+      assert.deepEqual(await snapshot(deployed.folder), filesBefore)
       for (const text of [secret, 'waypost-test', 'other-password'])
         assert.ok(!JSON.stringify(reports).includes(text), text)
       await clear()
@@ -284,7 +168,7 @@ for (const kind of chooseKinds('postgresql')) {
     })
 
     test('a base URL without TLS is a warning, unless it is this machine', async () => {
-      const change = (issuer: string) => replaceFact(host.system, 'issuer', issuer)
+      const change = (issuer: string) => replaceFact(deployed.host.system, 'issuer', issuer)
       await change('http://api.example.com/v1')
       const found = find(await run({ WAYPOST_BASE_URL: 'http://api.example.com/v1/' }), 'base-url')
       assert.equal(found.state, 'warn')
@@ -296,16 +180,16 @@ for (const kind of chooseKinds('postgresql')) {
     })
 
     test('a secret that is accepted and does not open a key fails', async () => {
-      const rows = await host.system.db.selectFrom('waypost_key').selectAll().execute()
+      const rows = await deployed.host.system.db.selectFrom('waypost_key').selectAll().execute()
       const id = rows[0]?.id ?? 'key_1'
       const sealed = makeSecrets(`${secret}-older`).seal('{}', { table: 'waypost_key', row: id, column: 'private_jwk' })
-      await host.system.db
+      await deployed.host.system.db
         .insertInto('waypost_key')
         .values({ id: 'key_2', public_jwk: '{}', private_jwk: sealed, created_at: 1, retired_at: null })
         .execute()
       const { state, message } = find(await run(), 'secret')
       assert.deepEqual([state, /cannot be decrypted/.test(message)], ['fail', true])
-      await host.system.db.deleteFrom('waypost_key').where('id', '=', 'key_2').execute()
+      await deployed.host.system.db.deleteFrom('waypost_key').where('id', '=', 'key_2').execute()
     })
 
     test('a base URL that is not set is the one that System remembers', async () => {
@@ -340,14 +224,14 @@ for (const kind of chooseKinds('postgresql')) {
       const launcher = path.join(import.meta.dirname, '../../bin/run.js')
       assert.equal(
         found.command,
-        `* * * * * cd ${folder} && ${process.execPath} ${launcher} event:execute --watch --time-limit 55s`,
+        `* * * * * cd ${deployed.folder} && ${process.execPath} ${launcher} event:execute --watch --time-limit 55s`,
       )
-      await replaceFact(host.system, 'last_execute', String(Date.now() - 600_000))
+      await replaceFact(deployed.host.system, 'last_execute', String(Date.now() - 600_000))
       assert.match(
         find(await run(), 'events').message,
         /^event:execute last ran 10 minutes ago, 14 deliveries waiting$/,
       )
-      await replaceFact(host.system, 'last_execute', String(Date.now() - 20_000))
+      await replaceFact(deployed.host.system, 'last_execute', String(Date.now() - 20_000))
       const lately = find(await run(), 'events')
       assert.equal(lately.state, 'ok')
       assert.match(lately.message, /last ran \d+ s ago, 14 deliveries waiting/)
@@ -355,8 +239,8 @@ for (const kind of chooseKinds('postgresql')) {
     })
 
     test('deliveries that wait on purpose do not count, nor does a message without subscribers', async () => {
-      const { id: user } = await addUser(host.system, { name: 'subscriber', scopes: ['ping'] })
-      await host.system.db
+      const { id: user } = await addUser(deployed.host.system, { name: 'subscriber', scopes: ['ping'] })
+      await deployed.host.system.db
         .insertInto('waypost_subscription')
         .values({
           id: 'sub_1',
@@ -370,7 +254,7 @@ for (const kind of chooseKinds('postgresql')) {
         })
         .execute()
       await addDeliveries(2, 'sub_1')
-      await host.system.db
+      await deployed.host.system.db
         .updateTable('waypost_subscription')
         .set({
           secret: makeSecrets(secret).seal('s', { table: 'waypost_subscription', row: 'sub_1', column: 'secret' }),
@@ -386,17 +270,17 @@ for (const kind of chooseKinds('postgresql')) {
         fanned_out_at: null,
         fan_cursor: null,
       }
-      await host.system.db
+      await deployed.host.system.db
         .insertInto('waypost_message')
         .values([message, { ...message, id: 'msg_y', event: 'unknown' }])
         .execute()
       assert.deepEqual(show(await run()).at(-1), 'warn events: event:execute never ran, no deliveries waiting')
-      await host.system.db.deleteFrom('waypost_delivery').execute()
-      await host.system.db.updateTable('waypost_subscription').set({ status: 'active' }).execute()
+      await deployed.host.system.db.deleteFrom('waypost_delivery').execute()
+      await deployed.host.system.db.updateTable('waypost_subscription').set({ status: 'active' }).execute()
       const found = find(await run(), 'events')
       assert.deepEqual([found.state, found.message], ['fail', 'event:execute never ran, 1 delivery waiting'])
-      await host.system.db.deleteFrom('waypost_message').execute()
-      await host.system.db.deleteFrom('waypost_user').where('id', '=', user).execute()
+      await deployed.host.system.db.deleteFrom('waypost_message').execute()
+      await deployed.host.system.db.deleteFrom('waypost_user').where('id', '=', user).execute()
       await clear()
     })
 
@@ -420,8 +304,8 @@ for (const kind of chooseKinds('postgresql')) {
     })
 
     test('migrations that have not run, that were edited, that are unknown here', async () => {
-      const one = path.join(folder, 'migrations/System/20261120-one.ts')
-      const two = path.join(folder, 'migrations/System/20261121-two.ts')
+      const one = path.join(deployed.folder, 'migrations/System/20261120-one.ts')
+      const two = path.join(deployed.folder, 'migrations/System/20261121-two.ts')
       await writeFile(two, migration('app_two'))
       const pending = find(await run(), 'migrations')
       assert.deepEqual(
@@ -443,19 +327,19 @@ for (const kind of chooseKinds('postgresql')) {
     })
 
     test('a project with an error fails, and the other checks still run', async () => {
-      await writeFile(path.join(folder, 'src/ping.ts'), 'export default class {')
+      await writeFile(path.join(deployed.folder, 'src/ping.ts'), 'export default class {')
       const report = await run()
       const found = find(report, 'project')
       assert.deepEqual([found.state, found.command], ['fail', 'waypost validate'])
       assert.match(found.message, /has 1 error$/)
       assert.equal(find(report, 'secret').state, 'ok')
-      await writeFile(path.join(folder, 'src/ping.ts'), files['src/ping.ts'])
+      await writeFile(path.join(deployed.folder, 'src/ping.ts'), files['src/ping.ts'])
     })
 
     test('a server needs no project in its folder', async () => {
       const empty = await makeFolder({})
-      const url = kind === 'sqlite' ? `sqlite:${folder}/live.db` : variables['WAYPOST_SYSTEM_URL']
-      const report = await doctor({ folder: empty, variables: { ...variables, WAYPOST_SYSTEM_URL: url } })
+      const url = kind === 'sqlite' ? `sqlite:${deployed.folder}/live.db` : deployed.variables['WAYPOST_SYSTEM_URL']
+      const report = await doctor({ folder: empty, variables: { ...deployed.variables, WAYPOST_SYSTEM_URL: url } })
       assert.equal(find(report, 'project').state, 'skip')
       assert.equal(find(report, 'secret').state, 'ok')
       assert.deepEqual(await readdir(empty), [])
@@ -464,84 +348,31 @@ for (const kind of chooseKinds('postgresql')) {
 
     if (kind === 'postgresql') {
       test('development on SQLite beside a target on PostgreSQL is a warning', async () => {
-        await mkdir(path.join(folder, '.waypost'), { recursive: true })
-        await writeFile(path.join(folder, '.waypost/system.db'), '')
+        await mkdir(path.join(deployed.folder, '.waypost'), { recursive: true })
+        await writeFile(path.join(deployed.folder, '.waypost/system.db'), '')
         assert.equal(show(await run()).at(-1), 'warn kinds: dev uses SQLite, but this target uses PostgreSQL')
-        await rm(path.join(folder, '.waypost/system.db'))
+        await rm(path.join(deployed.folder, '.waypost/system.db'))
       })
     }
 
     test('event:execute notes at most once a minute that it ran', async () => {
       const noted = async () =>
         (
-          await host.system.db
+          await deployed.host.system.db
             .selectFrom('waypost_system')
             .select('value')
             .where('name', '=', 'last_execute')
             .executeTakeFirst()
         )?.value
-      await executeHostEvents(host)
+      await executeHostEvents(deployed.host)
       const first = await noted()
       assert.ok(Math.abs(Date.now() - Number(first)) < 600_000)
-      await executeHostEvents(host)
+      await executeHostEvents(deployed.host)
       assert.equal(await noted(), first)
-      await replaceFact(host.system, 'last_execute', String(Number(first) - 61_000))
-      await executeHostEvents(host)
+      await replaceFact(deployed.host.system, 'last_execute', String(Number(first) - 61_000))
+      await executeHostEvents(deployed.host)
       assert.ok(Number(await noted()) >= Number(first))
       await clear()
     })
   })
-
-  test(`a System on ${kind} without Waypost's tables fails and is not changed`, async () => {
-    const folder = await makeFolder({})
-    const file = path.join(folder, 'mine.db')
-    const mine = new DatabaseSync(file)
-    mine.exec('create table mine (id integer)')
-    mine.close()
-    const before = await snapshot(folder)
-    const url = kind === 'sqlite' ? 'sqlite:mine.db' : await postgres.createDatabase()
-    const { command, state, message } = find(await doctor({ folder, variables: { WAYPOST_SYSTEM_URL: url } }), 'system')
-    assert.deepEqual([state, command], ['fail', 'waypost migrate'])
-    assert.match(message, /is missing (the|\d+) tables of this version of Waypost$/)
-    assert.deepEqual(await snapshot(folder), before)
-    await rm(folder, { recursive: true })
-  })
 }
-
-test('a System that is missing, unreachable or not a database fails without its password', async () => {
-  const folder = await makeFolder({ 'note.db': 'this is a text and no database, however long it goes on' })
-  const before = await snapshot(folder)
-  const cases: readonly (readonly [url: string, says: RegExp])[] = [
-    ['', /There is no System database at \.waypost\/system\.db/],
-    ['sqlite:none.db', /SQLite file not found: ".*none\.db"/],
-    ['sqlite:note.db', /note\.db|not a database/],
-    ['postgresql://ann:hidden-word@127.0.0.1:1/none', /^Cannot reach /],
-    ['mysql://ann:hidden-word@localhost/none', /not a valid System database URL/],
-  ]
-  for (const [url, says] of cases) {
-    const report = await doctor({ folder, variables: { WAYPOST_SYSTEM_URL: url } })
-    const { state, message } = find(report, 'system')
-    assert.equal(state, 'fail')
-    assert.match(message, says)
-    assert.ok(!JSON.stringify(report).includes('hidden-word'), url)
-  }
-  assert.deepEqual(await snapshot(folder), before)
-  await rm(folder, { recursive: true })
-})
-
-test('a System of dev: the secret is not created, and issuer and deliveries are not checked', async () => {
-  const folder = await makeFolder(files)
-  await migrateProject({ folder, variables: {} })
-  const host = await openHost({ folder, variables: {} })
-  await storeFact(host.system, 'origin', 'development')
-  await storeFact(host.system, 'issuer', 'http://localhost:4000')
-  await host.close()
-  const before = await snapshot(folder)
-  const lines = show(await doctor({ folder, variables: {} }))
-  assert.ok(lines.includes('ok secret: .waypost/secret is created by the first command that signs'))
-  assert.ok(lines.includes('ok base-url: Issuer http://localhost:4000, set by dev'))
-  assert.ok(lines.includes('ok events: waypost dev delivers while it is running; no deliveries waiting'))
-  assert.ok(lines.some((line) => line.startsWith('warn release: No release is active')))
-  assert.deepEqual(await snapshot(folder), before)
-  await rm(folder, { recursive: true })
-})

@@ -1,149 +1,14 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { after, before, describe, test } from 'node:test'
-import { openHost } from '../../src/host/index.ts'
-import { setHostVariable, unsetHostVariable } from '../../src/operate/index.ts'
-import { dev, type DevConsole, type DevServer } from '../../src/project/index.ts'
-import { checkout } from '../support/cli.ts'
-import { asCommand } from '../support/server.ts'
+import { describe, test } from 'node:test'
 import { until } from '../support/until.ts'
-
-const files = {
-  'waypost.yml': `config:
-  docs: \${env.DOCS}
-env:
-  STEP: { type: integer, default: 1 }
-schema: !include schema.yml
-routes:
-  /value: !include value.yml
-  /count: { methods: { GET: { public: true, response: Value, action: src/count.ts } } }
-  /step: { methods: { GET: { public: true, response: Value, action: src/step.ts } } }
-  /page: { methods: { GET: { public: true, response: { type: object, additionalProperties: { type: string } }, action: src/page.ts } } }
-  /slow: { methods: { GET: { public: true, response: Value, action: src/slow.ts } } }
-`,
-  'schema.yml': 'Value:\n  type: object\n  properties: { value: { type: integer } }\n',
-  'value.yml': 'methods: { GET: { public: true, response: Value, action: src/value.ts } }\n',
-  'src/value.ts': `import { base } from './base.ts'\nexport default class Value {\n  handle() {\n    return { value: base + 1, extra: 'no' }\n  }\n}\n`,
-  'src/step.ts':
-    'export default class Step {\n  handle(_, context) {\n    return { value: context.env.STEP }\n  }\n}\n',
-  'src/base.ts': 'export const base = 0\n',
-  'src/count.ts':
-    'export default class Count {\n  count = 0\n  handle() {\n    this.count += 1\n    return { value: this.count }\n  }\n}\n',
-  'src/slow.ts': `export default class Slow {
-  async handle() {
-    await globalThis.holdSlow?.()
-    return { value: 1 }
-  }
-}
-`,
-  'src/page.ts': `import { readFile } from 'node:fs/promises'
-export default class Page {
-  async handle() {
-    return { text: await readFile(new URL('../pages/page.html', import.meta.url), 'utf8') }
-  }
-}
-`,
-  'src/unused.ts': 'export const count = 1;\n',
-  'pages/page.html': 'one',
-  '.env': 'DOCS=public\n',
-}
-
-interface Report {
-  readonly what: string
-  readonly about: Readonly<Record<string, unknown>>
-}
+import { useDevFolder, files } from './dev-folder.ts'
 
 describe('dev', () => {
-  let root: string
-  /** A package beside the project, relative to it. */
-  let linked: string
-  let server: DevServer
-  let reports: Report[] = []
-
-  before(async () => {
-    root = await mkdtemp(path.join(tmpdir(), 'waypost-hot-'))
-    linked = `../${path.basename(root)}-linked`
-    for (const [file, text] of Object.entries(files)) await write(file, text)
-    await mkdir(path.join(root, 'node_modules'))
-    await symlink(checkout, path.join(root, 'node_modules/waypost'))
-    await write(`${linked}/package.json`, '{ "name": "linked", "type": "module", "exports": "./src/linked.ts" }')
-    await write(`${linked}/src/linked.ts`, "export { linked } from './value.ts'\n")
-    await write(`${linked}/src/value.ts`, 'export const linked = 0\n')
-    await symlink(path.join(root, linked), path.join(root, 'node_modules/linked'))
-    const console = new Proxy({} as DevConsole, {
-      get: (_, what: string) => (about: Record<string, unknown>) => {
-        if (what !== 'answered') reports.push({ what, about })
-      },
-    })
-    const { DOCS: _, STEP: __, ...environment } = process.env
-    const variables = { ...environment, DOCS: 'public' }
-    server = await dev({ folder: root, variables, port: 0, deliver: false, console })
-    await server.reload() // after the check for saves during the start
-    reports = []
-  })
-  after(async () => {
-    await server.close()
-    await rm(root, { recursive: true })
-    await rm(path.join(root, linked), { recursive: true })
-  })
-
-  /** Replaces the file, so that the watcher reports one change. */
-  async function write(file: string, text: string): Promise<void> {
-    await mkdir(path.dirname(path.join(root, file)), { recursive: true })
-    await writeFile(`${root}.new`, text)
-    await rename(`${root}.new`, path.join(root, file))
-  }
-  const edit = async (file: string, from: string, to: string) => {
-    const text = await readFile(path.join(root, file), 'utf8')
-    assert.ok(text.includes(from), `"${from}" does not stand in ${file}`)
-    await write(file, text.replace(from, to))
-  }
-  async function ask(route: string): Promise<{ status: number; body: { value?: unknown; openapi?: string } }> {
-    const response = await fetch(`${server.started.url}${route}`)
-    return { status: response.status, body: (await response.json()) as object }
-  }
-  const valueOf = async (route: string) => (await ask(route)).body.value
-
-  const shows = (route: string, value: unknown) =>
-    until(`${route} shows ${String(value)}`, async () => (await valueOf(route)) === value)
-
-  /** Returns a summary of the reports since the last call. */
-  function takeReports(): string[] {
-    const taken = reports
-    reports = []
-    return taken.map(({ what, about }) => {
-      const {
-        files: names,
-        diagnostics,
-        isFixed,
-      } = about as {
-        files?: string[]
-        diagnostics?: { code: string }[]
-        isFixed?: boolean
-      }
-      return [what, ...(names ?? []), ...(diagnostics ?? []).map(({ code }) => code), isFixed ? 'fixed' : '']
-        .join(' ')
-        .trim()
-    })
-  }
-
-  /** Saves one file and waits for its report. */
-  async function save(work: () => Promise<void>): Promise<void> {
-    const before = reports.length
-    await work()
-    await until('a save is reported', () => reports.slice(before).some(({ what }) => what !== 'warned'))
-  }
-
-  /** Waits until all saves are reported: several may be reported together, and some not at all. */
-  async function waitForReports(): Promise<void> {
-    const before = reports.length
-    await edit('src/unused.ts', ';', ';;')
-    const isLast = ({ about }: Report) => (about['files'] as string[] | undefined)?.includes('src/unused.ts')
-    await until('the last save is reported', () => reports.slice(before).some(isLast))
-  }
+  const folder = useDevFolder()
+  const { write, edit, ask, valueOf, shows, takeReports, save, waitForReports } = folder
 
   test('a save of an action, of its imports, of an included file, a schema or waypost.yml is visible in the next request', async () => {
     assert.equal(await valueOf('/value'), 1)
@@ -175,7 +40,7 @@ describe('dev', () => {
     await save(() => write('pages/page.html', 'two'))
     assert.equal(await read(), 'two')
     assert.deepEqual(takeReports(), ['reloaded pages/page.html'])
-    await save(() => rm(path.join(root, 'pages/page.html')))
+    await save(() => rm(path.join(folder.root, 'pages/page.html')))
     assert.deepEqual(takeReports(), ['reloadFailed pages/page.html WP_BUILD_FILE_REFUSED'])
     assert.equal(await read(), 'two')
     await save(() => write('pages/page.html', 'three'))
@@ -220,26 +85,26 @@ describe('dev', () => {
     await save(() =>
       write(
         'src/count.ts',
-        `import { linked } from 'linked'\nexport default class Count { handle() { return { value: linked } } }\n`,
+        `import { linked } from 'linked'\nexport default class Count { handle() { return { value: folder.linked } } }\n`,
       ),
     )
     assert.equal(await valueOf('/count'), 0)
     takeReports()
-    await save(() => write(`${linked}/src/value.ts`, 'export const linked = 1\n'))
-    assert.deepEqual([await valueOf('/count'), takeReports()], [1, [`reloaded ${linked}/src/value.ts`]])
-    await save(() => write(`${linked}/src/value.ts`, "export { linked } from './more.ts'\n"))
-    assert.deepEqual(takeReports(), [`reloadFailed ${linked}/src/value.ts WP_BUILD_IMPORT_MISSING`])
+    await save(() => write(`${folder.linked}/src/value.ts`, 'export const linked = 1\n'))
+    assert.deepEqual([await valueOf('/count'), takeReports()], [1, [`reloaded ${folder.linked}/src/value.ts`]])
+    await save(() => write(`${folder.linked}/src/value.ts`, "export { linked } from './more.ts'\n"))
+    assert.deepEqual(takeReports(), [`reloadFailed ${folder.linked}/src/value.ts WP_BUILD_IMPORT_MISSING`])
     await save(async () => {
-      await write(`${linked}/src/more.ts`, 'export const linked = 2\n')
-      await write(`${linked}/src/value.ts`, "export { linked } from './more.ts'; //\n")
+      await write(`${folder.linked}/src/more.ts`, 'export const linked = 2\n')
+      await write(`${folder.linked}/src/value.ts`, "export { linked } from './more.ts'; //\n")
     })
     assert.equal(await valueOf('/count'), 2)
-    await save(() => writeFile(path.join(root, linked, 'src/more.ts'), 'export const linked = 3\n'))
+    await save(() => writeFile(path.join(folder.root, folder.linked, 'src/more.ts'), 'export const linked = 3\n'))
     await shows('/count', 3)
     await waitForReports()
     takeReports()
-    await rm(path.join(root, 'node_modules/linked'))
-    await mkdir(path.join(root, 'node_modules/linked'))
+    await rm(path.join(folder.root, 'node_modules/linked'))
+    await mkdir(path.join(folder.root, 'node_modules/linked'))
     await write('node_modules/linked/package.json', '{ "name": "linked", "type": "module", "exports": "./index.js" }')
     await write('node_modules/linked/index.js', 'export const linked = 4\n')
     await save(() => write('node_modules/.package-lock.json', '{}'))
@@ -262,13 +127,15 @@ describe('dev', () => {
     const slow = valueOf('/slow')
     await began.promise
     held.holdSlow = undefined
-    reports = []
+    folder.reports = []
     await save(() => write('src/slow.ts', source.replace('value: 1', 'value: 3')))
     assert.deepEqual([await valueOf('/slow'), done, takeReports()], [3, [], ['reloaded src/slow.ts']])
     end.resolve()
     assert.equal(await slow, 1)
-    await until('the old version is closed', () => reports.some(({ what }) => what === 'warned'))
-    const warnings = reports.flatMap(({ what, about }) => (what === 'warned' ? [about as unknown as string] : []))
+    await until('the old version is closed', () => folder.reports.some(({ what }) => what === 'warned'))
+    const warnings = folder.reports.flatMap(({ what, about }) =>
+      what === 'warned' ? [about as unknown as string] : [],
+    )
     assert.deepEqual(done, ['closed'])
     assert.deepEqual(warnings, [
       'src/slow.ts:3: the previous version left a timer running. It was ended; close it with onClose.',
@@ -300,10 +167,10 @@ describe('dev', () => {
   })
 
   test('a failure is not reported if files changed during the load', async () => {
-    const text = await readFile(path.join(root, 'src/value.ts'), 'utf8')
+    const text = await readFile(path.join(folder.root, 'src/value.ts'), 'utf8')
     const held = globalThis as { duringLoad?: () => void }
     held.duringLoad = () => {
-      writeFileSync(path.join(root, 'src/value.ts'), text)
+      writeFileSync(path.join(folder.root, 'src/value.ts'), text)
       throw new Error('This file has changed')
     }
     await save(() =>
@@ -327,19 +194,19 @@ describe('dev', () => {
   })
 
   test('files that come and go are followed, in the three ways that editors save', async () => {
-    await save(() => rm(path.join(root, 'src/base.ts')))
+    await save(() => rm(path.join(folder.root, 'src/base.ts')))
     assert.equal(await valueOf('/value'), 14)
     assert.deepEqual(takeReports(), ['reloadFailed src/base.ts WP_BUILD_IMPORT_MISSING'])
     await save(() => write('src/base.ts', 'export const base = 20\n'))
     assert.equal(await valueOf('/value'), 24)
     assert.deepEqual(takeReports(), ['reloaded src/base.ts fixed'])
-    await save(() => writeFile(path.join(root, 'src/base.ts'), 'export const base = 25\n'))
+    await save(() => writeFile(path.join(folder.root, 'src/base.ts'), 'export const base = 25\n'))
     await shows('/value', 29)
     await waitForReports()
     takeReports()
     await save(async () => {
-      await writeFile(path.join(root, 'src/base.ts~'), 'export const base = 30\n')
-      await rename(path.join(root, 'src/base.ts~'), path.join(root, 'src/base.ts'))
+      await writeFile(path.join(folder.root, 'src/base.ts~'), 'export const base = 30\n')
+      await rename(path.join(folder.root, 'src/base.ts~'), path.join(folder.root, 'src/base.ts'))
     })
     assert.equal(await valueOf('/value'), 34)
     assert.deepEqual(takeReports(), ['reloaded src/base.ts'])
@@ -354,68 +221,18 @@ describe('dev', () => {
     await shows('/new', 7)
     await waitForReports()
     takeReports()
-    await save(() => rm(path.join(root, 'src/new.ts')))
+    await save(() => rm(path.join(folder.root, 'src/new.ts')))
     assert.equal(await valueOf('/new'), 7)
     assert.deepEqual(takeReports(), ['reloadFailed src/new.ts WP_BUILD_ACTION_MISSING'])
-    await save(() => rename(path.join(root, 'src'), path.join(root, 'source')))
+    await save(() => rename(path.join(folder.root, 'src'), path.join(folder.root, 'source')))
     takeReports()
-    await save(() => rename(path.join(root, 'source'), path.join(root, 'src')))
+    await save(() => rename(path.join(folder.root, 'source'), path.join(folder.root, 'src')))
     await save(() => write('waypost.yml', files['waypost.yml']))
     await until('the route is removed', async () => (await ask('/new')).status === 404)
     await shows('/value', 34)
     await waitForReports()
     assert.match(takeReports().join('\n'), /fixed/)
     takeReports()
-  })
-
-  test('a save of .env is visible in the next request, and variables that apply only at start are named', async () => {
-    assert.equal((await ask('/openapi.json')).body.openapi, '3.1.0')
-    await save(() => write('.env', 'DOCS=off\n'))
-    assert.equal((await ask('/openapi.json')).status, 404)
-    assert.deepEqual(takeReports(), ['reloaded .env'])
-    await save(() => write('.env', ''))
-    assert.deepEqual(takeReports(), ['reloadFailed .env WP_DEFINITION_ENV_MISSING'])
-    await save(() => write('.env', 'DOCS=public\nPORT=81\n'))
-    assert.equal((await ask('/openapi.json')).status, 200)
-    assert.deepEqual(takeReports(), ['warned', 'reloaded .env fixed'])
-  })
-
-  test('a save of .env changes the variables of actions; a value of another type is rejected', async () => {
-    await save(() => write('.env', 'DOCS=public\nPORT=81\nSTEP=11\n'))
-    assert.equal(await valueOf('/step'), 11)
-    await save(() => write('.env', 'DOCS=public\nPORT=81\nSTEP=few\n'))
-    assert.equal(await valueOf('/step'), 11)
-    await save(() => write('.env', 'DOCS=public\nPORT=81\n'))
-    assert.equal(await valueOf('/step'), 1)
-    assert.deepEqual(takeReports(), [
-      'reloaded .env',
-      'reloadFailed .env WP_DEFINITION_ENV_TYPE',
-      'reloaded .env fixed',
-    ])
-  })
-
-  test('a variable in System is applied without a save; one of another type is rejected; .env takes precedence', async () => {
-    const host = asCommand(await openHost({ folder: root, variables: {} }))
-    try {
-      await save(async () => void (await setHostVariable(host, { name: 'STEP', value: '21' })))
-      assert.equal(await valueOf('/step'), 21)
-      await save(async () => void (await setHostVariable(host, { name: 'STEP', value: 'many' })))
-      assert.equal(await valueOf('/step'), 21)
-      await save(() => write('.env', 'DOCS=public\nPORT=81\nSTEP=11\n'))
-      assert.equal(await valueOf('/step'), 11)
-      await save(async () => void (await unsetHostVariable(host, { name: 'STEP', isForced: false })))
-      await save(() => write('.env', 'DOCS=public\nPORT=81\n'))
-      assert.equal(await valueOf('/step'), 1)
-      assert.deepEqual(takeReports(), [
-        'reloaded',
-        'reloadFailed WP_DEFINITION_ENV_TYPE',
-        'reloaded .env fixed',
-        'reloaded',
-        'reloaded .env',
-      ])
-    } finally {
-      await host.close()
-    }
   })
 
   test('no save is lost that happened while the project was broken or the file unused', async () => {
@@ -457,7 +274,7 @@ describe('dev', () => {
   })
 
   test('an action may be a link, and a file that was missing for a moment is found again', async () => {
-    const [action, target] = [path.join(root, 'src/value.ts'), path.join(root, 'src/real.ts')]
+    const [action, target] = [path.join(folder.root, 'src/value.ts'), path.join(folder.root, 'src/real.ts')]
     await rename(action, target)
     await symlink('real.ts', action)
     await waitForReports()
@@ -479,40 +296,27 @@ describe('dev', () => {
     assert.match(takeReports().at(-1)!, /^reloaded/)
   })
 
-  test('an unreadable .env is reported, and later saves are loaded', async () => {
-    await rm(path.join(root, '.env'))
-    await until('its removal is noticed', () => takeReports().length > 0) // or it would seem to have been there all the time
-    await mkdir(path.join(root, '.env'))
-    await until('a folder is reported', () => takeReports().some((report) => report.startsWith('warned')))
-    await rm(path.join(root, '.env'), { recursive: true })
-    await write('.env', 'DOCS=public\n')
-    await edit('src/base.ts', '= 40', '= 30')
-    await shows('/value', 34)
-    await waitForReports()
-    assert.match(takeReports().at(-1)!, /^reloaded/)
-  })
-
   test('two actions with the same text can be swapped', async () => {
     for (const name of ['x', 'y']) await write(`src/${name}.ts`, "export { default } from './value.ts'\n")
     const route = (file: string) =>
       `  /same: { methods: { GET: { public: true, response: Value, action: ${file} } } }\n`
     await write('waypost.yml', files['waypost.yml'] + route('src/x.ts'))
-    await shows('/same', 34)
+    await shows('/same', 44)
     await waitForReports()
     await save(() => write('waypost.yml', files['waypost.yml'] + route('src/y.ts')))
-    assert.equal(await valueOf('/same'), 34)
+    assert.equal(await valueOf('/same'), 44)
     assert.doesNotMatch(takeReports().join('\n'), /reloadFailed/)
     await save(() => write('waypost.yml', files['waypost.yml']))
     takeReports()
   })
 
   test('types are written only when they change', async () => {
-    const types = path.join(root, '.waypost/types.d.ts')
+    const types = path.join(folder.root, '.waypost/types.d.ts')
     const changedAt = async () => (await stat(types)).mtimeMs
     const before = await changedAt()
     await save(() => edit('src/value.ts', '+ 4', '+ 5'))
     await save(() => edit('value.yml', 'public: true', 'public: true, timeout: 5s'))
-    assert.equal(await valueOf('/value'), 35)
+    assert.equal(await valueOf('/value'), 45)
     assert.equal(await changedAt(), before)
     await save(() => edit('value.yml', 'public: true', 'public: true, parameters: { page: { type: integer } }'))
     takeReports()
@@ -521,12 +325,12 @@ describe('dev', () => {
   })
 
   test('files that do not belong to a project are not reported', async () => {
-    await writeFile(path.join(root, 'notes.md'), 'a')
-    await writeFile(path.join(root, 'src/.value.ts.swp'), 'a')
-    await symlink('nobody@host.1', path.join(root, 'src/.#value.ts'))
+    await writeFile(path.join(folder.root, 'notes.md'), 'a')
+    await writeFile(path.join(folder.root, 'src/.value.ts.swp'), 'a')
+    await symlink('nobody@host.1', path.join(folder.root, 'src/.#value.ts'))
     await write('test/value.test.ts', 'a')
     await waitForReports()
-    await server.reload()
+    await folder.server.reload()
     assert.deepEqual(takeReports(), ['reloaded src/unused.ts', 'reloaded']) // a requested reload is always reported
   })
 })
