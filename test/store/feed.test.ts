@@ -1,73 +1,18 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { after, before, describe, mock, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { openSystem, recordChanges, startFeed, type Change, type Feed, type System } from '../../src/store/index.ts'
-import { makeTestClock } from '../support/clock.ts'
+import { openSystem, recordChanges, startFeed, type Change, type System } from '../../src/store/index.ts'
 import { openLine, type Line } from '../support/line.ts'
-import { copySystem } from '../support/migrated.ts'
-import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { systemClock } from '../../src/kit/index.ts'
-
-type News = readonly Change[] | 'reset'
+import { useFedSystem, type News } from './fed-system.ts'
 
 for (const kind of ['sqlite', 'postgresql'] as const) {
   describe(`the change feed on ${kind}`, () => {
-    let folder: string
-    let postgres: TestPostgres
-    let url: string
-    let system: System
-    const open: { close(): Promise<unknown> }[] = []
-    before(async () => {
-      if (kind === 'sqlite') {
-        folder = await mkdtemp(path.join(tmpdir(), 'waypost-feed-'))
-        url = `sqlite:${path.join(folder, 'system.db')}`
-      } else {
-        postgres = await startPostgres()
-        url = await postgres.createSystem()
-      }
-      await copySystem(url, '')
-      system = await openSystem({ url, create: true, disposable: true, poolSize: 30 })
-    })
-    after(async () => {
-      for (const one of open) await one.close()
-      await system.close()
-      if (kind === 'sqlite') await rm(folder, { recursive: true })
-      else await postgres.stop()
-    })
+    const fed = useFedSystem(kind)
+    const { open, makeFrozenClock, follow, record, subjects } = fed
 
-    /** A clock that does not advance, so that a feed stays fresh on a slow machine. */
-    function makeFrozenClock() {
-      const clock = makeTestClock()
-      clock.freeze()
-      return clock
-    }
-
-    /** Opens a feed and records its events. */
-    async function follow(
-      options: Parameters<typeof startFeed>[1] = {},
-      of = system,
-    ): Promise<{ feed: Feed; told: News[] }> {
-      const feed = await startFeed(of, { clock: makeFrozenClock(), ...options })
-      open.push(feed)
-      const told: News[] = []
-      feed.listen((news) => told.push(news))
-      return { feed, told }
-    }
-    const record = (...subjects: readonly string[]) =>
-      system.transaction((trx) =>
-        recordChanges(
-          system,
-          trx,
-          subjects.map((subject) => ({ kind: 'token', subject })),
-        ),
-      )
-    const subjects = (told: readonly News[]) =>
-      told.flatMap((news) => (news === 'reset' ? ['RESET'] : news.map(({ subject }) => subject)))
     test('starts at the current position and reports later changes in order, with its position', async () => {
       await record('before')
       const { feed, told } = await follow()
@@ -95,7 +40,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     test('reports changes without notification by polling', async () => {
       const { feed, told } = await follow()
       const position = feed.position() + 1
-      await system.transaction(async (trx) => {
+      await fed.system.transaction(async (trx) => {
         await trx.updateTable('waypost_feed_head').set({ position }).execute()
         await trx
           .insertInto('waypost_feed')
@@ -108,8 +53,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 
     test('reports nothing of a transaction that is rolled back, and has no gap after it', async () => {
       const { feed, told } = await follow()
-      const failing = system.transaction(async (trx) => {
-        await recordChanges(system, trx, [{ kind: 'user', subject: 'never' }])
+      const failing = fed.system.transaction(async (trx) => {
+        await recordChanges(fed.system, trx, [{ kind: 'user', subject: 'never' }])
         throw new Error('rolled back')
       })
       await assert.rejects(failing, /rolled back/)
@@ -124,10 +69,10 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const poller = setInterval(() => void feed.catchUp(), 1)
       await Promise.all(
         wanted.map((subject, index) =>
-          system.transaction(async (trx) => {
+          fed.system.transaction(async (trx) => {
             await trx.updateTable('waypost_client').set({ name: 'login' }).where('id', '=', 'nobody').execute()
             await pause(kind === 'sqlite' ? 0 : (index * 37) % 30) // later ones often end first
-            await recordChanges(system, trx, [{ kind: 'token', subject }])
+            await recordChanges(fed.system, trx, [{ kind: 'token', subject }])
             await pause(1) // the position is assigned but not yet visible to others
           }),
         ),
@@ -152,10 +97,10 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     test('reports thousands of changes at a time, in order and without a reset', async () => {
       const { feed, told } = await follow()
       const many = Array.from({ length: 2500 }, (_, index) => `many ${index}`)
-      await system.transaction(async (trx) => {
+      await fed.system.transaction(async (trx) => {
         for (let start = 0; start < many.length; start += 500) {
           const changes = many.slice(start, start + 500).map((subject): Change => ({ kind: 'token', subject }))
-          await recordChanges(system, trx, changes)
+          await recordChanges(fed.system, trx, changes)
         }
       })
       await feed.catchUp()
@@ -174,7 +119,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 
     test('reports a reset when positions decrease, as after a restored backup, and continues from there', async () => {
       const { feed, told } = await follow()
-      await system.transaction(async (trx) => {
+      await fed.system.transaction(async (trx) => {
         await trx.updateTable('waypost_feed_head').set({ position: 1 }).execute()
         await trx.deleteFrom('waypost_feed').where('position', '>', 1).execute()
       })
@@ -192,11 +137,11 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const start = feed.position()
       await record('lost')
       await feed.catchUp()
-      await system.transaction(async (trx) => {
+      await fed.system.transaction(async (trx) => {
         await trx.updateTable('waypost_feed_head').set({ position: start }).execute()
         await trx.deleteFrom('waypost_feed').where('position', '>', start).execute()
-        await recordChanges(system, trx, [{ kind: 'token', subject: 'in its place, and missed' }])
-        await recordChanges(system, trx, [{ kind: 'token', subject: 'seen' }])
+        await recordChanges(fed.system, trx, [{ kind: 'token', subject: 'in its place, and missed' }])
+        await recordChanges(fed.system, trx, [{ kind: 'token', subject: 'seen' }])
       })
       await feed.catchUp()
       assert.deepEqual(subjects(told), ['lost', 'RESET'])
@@ -209,7 +154,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     test('reports a reset when a backup was restored whose history ends at its position', async () => {
       await record('one')
       const { feed, told } = await follow()
-      await system.db
+      await fed.system.db
         .updateTable('waypost_feed')
         .set({ subject: 'another' })
         .where('position', '=', feed.position())
@@ -226,9 +171,9 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       test(`reports a reset when ${name} was pruned before it was read`, async () => {
         const { feed, told } = await follow()
         const start = feed.position()
-        await system.transaction(async (trx) => {
+        await fed.system.transaction(async (trx) => {
           await recordChanges(
-            system,
+            fed.system,
             trx,
             [1, 2, 3].map((index): Change => ({ kind: 'token', subject: `gap ${index}` })),
           )
@@ -245,7 +190,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const { feed, told } = await follow()
       await record('old')
       await feed.catchUp()
-      await system.db.deleteFrom('waypost_feed').execute()
+      await fed.system.db.deleteFrom('waypost_feed').execute()
       await record('new')
       await feed.catchUp()
       assert.deepEqual(subjects(told), ['old', 'new'])
@@ -253,7 +198,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 
     test('notifies the other listeners when one of them throws, and reports that', async () => {
       const reported: unknown[] = []
-      const feed = await startFeed(system, { onError: (error) => reported.push(error) })
+      const feed = await startFeed(fed.system, { onError: (error) => reported.push(error) })
       open.push(feed)
       const told: News[] = []
       feed.listen(() => {
@@ -302,7 +247,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     })
 
     test('is not fresh once it is closed', async () => {
-      const feed = await startFeed(system)
+      const feed = await startFeed(fed.system)
       await feed.close()
       assert.equal(feed.isFresh(), false)
     })
@@ -311,7 +256,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       const reported: unknown[] = []
       const clock = makeFrozenClock()
       const { feed, told } = await follow({ clock, onError: (error) => reported.push(error) })
-      await sql`alter table waypost_feed_head rename to hidden`.execute(system.db)
+      await sql`alter table waypost_feed_head rename to hidden`.execute(fed.system.db)
       await until('it cannot be read', () => reported.length > 0)
       assert.equal(feed.isFresh(), true)
       clock.pass(1000)
@@ -319,7 +264,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await pause(300)
       assert.equal(reported.length, 1)
       await assert.rejects(feed.catchUp())
-      await sql`alter table hidden rename to waypost_feed_head`.execute(system.db)
+      await sql`alter table hidden rename to waypost_feed_head`.execute(fed.system.db)
       await until('it is fresh', () => feed.isFresh())
       await record('back')
       await feed.catchUp()
@@ -329,15 +274,15 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 
     test('is stale immediately when a process that made a change cannot catch up', async () => {
       const { feed } = await follow()
-      await sql`alter table waypost_feed_head rename to hidden`.execute(system.db)
+      await sql`alter table waypost_feed_head rename to hidden`.execute(fed.system.db)
       await assert.rejects(feed.catchUp())
       assert.equal(feed.isFresh(), false)
-      await sql`alter table hidden rename to waypost_feed_head`.execute(system.db)
+      await sql`alter table hidden rename to waypost_feed_head`.execute(fed.system.db)
       await until('it is fresh', () => feed.isFresh())
     })
 
     test('leaves nothing open when it is closed, also during a read, or when it cannot start', async () => {
-      const small = await openSystem({ url, poolSize: 2 })
+      const small = await openSystem({ url: fed.url, poolSize: 2 })
       const wait = () => (kind === 'postgresql' ? sql`select pg_sleep(0.1)` : sql`select 1`).execute(small.db)
       await Promise.all([wait(), wait()]) // opens all connections of the pool
       const before = await countOpen()
@@ -346,9 +291,9 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await feed.close()
       await Promise.allSettled(reads)
       await feed.catchUp()
-      await sql`alter table waypost_feed_head rename to hidden`.execute(system.db)
+      await sql`alter table waypost_feed_head rename to hidden`.execute(fed.system.db)
       await assert.rejects(startFeed(small))
-      await sql`alter table hidden rename to waypost_feed_head`.execute(system.db)
+      await sql`alter table hidden rename to waypost_feed_head`.execute(fed.system.db)
       await until(
         'its timers are over',
         () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length <= before.timers + 2,
@@ -364,7 +309,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       if (kind === 'sqlite') return { timers, clients: 0 }
       const { rows } = await sql<{ count: number }>`
         select cast(count(*) as int) as count from pg_stat_activity where datname = current_database()`.execute(
-        system.db,
+        fed.system.db,
       )
       return { timers, clients: rows[0]!.count }
     }
@@ -375,8 +320,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       let line: Line
       let distant: System
       before(async () => {
-        line = await openLine(url)
-        distant = await openSystem({ url: line.through(url) })
+        line = await openLine(fed.url)
+        distant = await openSystem({ url: line.through(fed.url) })
       })
       after(async () => {
         await distant.close()

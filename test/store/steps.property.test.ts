@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TablesSnapshot } from '../../src/contract/index.ts'
+import type { TableSnapshot, TablesSnapshot } from '../../src/contract/index.ts'
 import { makeDeclaredMigration } from '../../src/store/migrate/declared-migration.ts'
 import { loadSnapshot } from '../../src/store/migrate/load-snapshot.ts'
 import {
@@ -131,46 +131,50 @@ function chooseValid(steps: readonly Step[], kind: DatabaseKind) {
 
 /** Replaces names of columns that do not exist, so that fewer steps have problems. */
 function adapt(one: Step, { tables }: TablesSnapshot): Step {
-  const existing = Object.keys(one.step === 'create_table' ? one.columns : (tables[one.table]?.columns ?? {}))
+  const table = tables[one.table]
+  const existing = Object.keys((one.step === 'create_table' ? one : table)?.columns ?? {})
   const known = (names: readonly string[]) => {
     const found = names.filter((name) => existing.includes(name))
     return found.length > 0 ? found : existing.slice(-2)
   }
-  const index = tables[one.table]?.index
   switch (one.step) {
     case 'create_table':
       return {
         ...one,
         ...(one.key && { key: known(one.key) }),
-        unique: one.unique?.map(known) ?? [],
-        index: one.index?.map(known) ?? [],
+        unique: (one.unique ?? []).map(known),
+        index: (one.index ?? []).map(known),
       }
     case 'add_index':
       return { ...one, columns: known(one.columns) }
     case 'drop_index':
-      return { ...one, columns: index?.[0] ?? one.columns }
+      return { ...one, columns: table?.index?.[0] ?? one.columns }
     case 'alter_column': {
       const name = known([one.column])[0] ?? one.column
-      const { type = 'other', length } = tables[one.table]?.columns[name] ?? {}
-      const { type: wanted, length: _, default: value, ...change } = one.change
-      const isBigger = type === 'integer' && wanted === 'bigint'
-      const own = type as ColumnDeclaration['type']
-      return {
-        ...one,
-        column: name,
-        change: {
-          ...change,
-          type: isBigger ? 'bigint' : own,
-          ...(type === 'text' && length !== undefined && wanted !== 'bigint' && { length: length * 2 }),
-          ...(value !== undefined && { default: value === null ? null : (defaults[own] ?? null) }),
-        },
-      }
+      return { ...one, column: name, change: adaptChange(one.change, table?.columns[name]) }
     }
     case 'rename_column':
     case 'drop_column':
       return { ...one, column: known([one.column])[0] ?? one.column }
     default:
       return one
+  }
+}
+
+type Change = Extract<Step, { readonly step: 'alter_column' }>['change']
+
+function adaptChange(
+  { type: wanted, length: _, default: value, ...change }: Change,
+  column?: TableSnapshot['columns'][string],
+): Change {
+  const { type = 'other', length } = column ?? {}
+  const own = type as ColumnDeclaration['type']
+  const isBigger = type === 'integer' && wanted === 'bigint'
+  return {
+    ...change,
+    type: isBigger ? 'bigint' : own,
+    ...(type === 'text' && length !== undefined && wanted !== 'bigint' && { length: length * 2 }),
+    ...(value !== undefined && { default: value === null ? null : (defaults[own] ?? null) }),
   }
 }
 
