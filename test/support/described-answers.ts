@@ -78,11 +78,10 @@ export function makeAnswerCheck(document: Json, routes?: Manifest['routes']) {
   return (answer: ReceivedAnswer): void => {
     const { status, headers, text } = answer
     const operation = operations.find((one) => one.isFor(answer))
-    if (operation === undefined || Object.hasOwn(exempt, status)) return
-    if (isMalformed(answer) || isServiceWorker(text)) return
+    if (operation === undefined || isExempt(answer)) return
     const { responses } = operation.described
     const described = resolve(responses[findResponseKey(String(status), responses) ?? 'default'])
-    const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
+    const type = mediaTypeOf(headers)
     const at = `${answer.method} ${answer.path} answered ${status} ${type ?? ''}`
     if (described === undefined) {
       if (operation.isCode && !text.includes('"urn:waypost:errors#')) return // the project has chosen the status
@@ -90,13 +89,14 @@ export function makeAnswerCheck(document: Json, routes?: Manifest['routes']) {
     }
     // What code of the project adds with context.respond is not declared.
     const isProblem = type === 'application/problem+json'
-    if (!operation.isCode || isProblem) {
-      const known = new Set(Object.keys(described.headers ?? {}).map((name) => name.toLowerCase()))
-      const missing = essential.filter((name) => headers[name] !== undefined && !known.has(name))
-      assert.deepEqual(missing, [], `${at} with headers that /openapi.json does not describe`)
-    }
+    if (!operation.isCode || isProblem)
+      assert.deepEqual(
+        findUndescribed(headers, described),
+        [],
+        `${at} with headers that /openapi.json does not describe`,
+      )
     if (answer.method === 'HEAD' || text === '') return
-    const media = described.content?.[type!] ?? described.content?.['*/*']
+    const media = findMedia(described, type)
     if (media === undefined) {
       if (operation.isCode && !isProblem) return
       assert.fail(`${at}, but /openapi.json describes ${Object.keys(described.content ?? { 'no body': 1 }).join(', ')}`)
@@ -111,6 +111,24 @@ export function makeAnswerCheck(document: Json, routes?: Manifest['routes']) {
       `${at}, whose body does not match /openapi.json: ${JSON.stringify(validate.errors)} ${text.slice(0, 500)}`,
     )
   }
+}
+
+function isExempt(answer: ReceivedAnswer): boolean {
+  return Object.hasOwn(exempt, answer.status) || isMalformed(answer) || isServiceWorker(answer.text)
+}
+
+function mediaTypeOf(headers: ReceivedAnswer['headers']): string | undefined {
+  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
+}
+
+function findMedia({ content = {} }: Json, type: string | undefined): Json {
+  return content[type!] ?? content['*/*']
+}
+
+/** Returns the important headers of an answer that its description lacks. */
+function findUndescribed(headers: ReceivedAnswer['headers'], described: Json): readonly string[] {
+  const known = new Set(Object.keys(described.headers ?? {}).map((name) => name.toLowerCase()))
+  return essential.filter((name) => headers[name] !== undefined && !known.has(name))
 }
 
 interface Operation {
