@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { hideSecretsInUrl, formatDiagnostics, version, type Diagnostic, toPrintable } from '../../src/kit/index.ts'
 import type { DevConsole as Console, DevStarted, SuggestedRequest } from '../../src/project/index.ts'
-import { describeFailure, formatAnswered, formatLogged, formatMs, listFiles, margin } from './dev-lines.ts'
+import { describeFailure, formatAnswered, formatLogged, formatMs, nameFiles, margin } from './dev-lines.ts'
 import { formatDelivered } from './event-lines.ts'
 import { formatCurl } from './format-curl.ts'
 import { LiveLine } from './live-line.ts'
@@ -112,7 +112,7 @@ export class DevConsole implements Console {
     ]
     const { fresh, unchangedWarnings } = this.#problems.update({ diagnostics }, files.length === 0)
     line(
-      `reload ${listFiles(files)}   ${[formatMs(ms), ...done, ...(unchangedWarnings === undefined ? [] : [unchangedWarnings])].join(', ')}${nameOrigin(origin)}`,
+      `reload ${nameFiles(files)}   ${[formatMs(ms), ...done, ...(unchangedWarnings === undefined ? [] : [unchangedWarnings])].join(', ')}${nameOrigin(origin)}`,
     )
     this.#list(fresh)
   }
@@ -123,14 +123,14 @@ export class DevConsole implements Console {
       files.length === 0,
     )
     if (unchangedErrors !== undefined) {
-      line(`reload ${listFiles(files)}: ${toPrintable(unchangedErrors)}${nameOrigin(origin)}`)
+      line(`reload ${nameFiles(files)}: ${toPrintable(unchangedErrors)}${nameOrigin(origin)}`)
       return this.#list(fresh)
     }
     const errors = diagnostics.filter((one) => one.severity === 'error').length
     const what = paint('red', error === undefined ? plural(errors, 'error') : 'error')
     const then = isServing ? 'still serving the last valid version' : 'no routes are served until it is fixed'
     line(
-      `reload ${listFiles(files)}: ${what}, ${then}${unchangedWarnings === undefined ? '' : `, ${unchangedWarnings}`}${nameOrigin(origin)}`,
+      `reload ${nameFiles(files)}: ${what}, ${then}${unchangedWarnings === undefined ? '' : `, ${unchangedWarnings}`}${nameOrigin(origin)}`,
     )
     if (error !== undefined) writeLine(indent(describeFailure(error)))
     this.#list(fresh)

@@ -62,7 +62,7 @@ export function formatMs(ms: number): string {
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${ms.toFixed(0)} ms`
 }
 
-export function listFiles(files: readonly string[]): string {
+export function nameFiles(files: readonly string[]): string {
   if (files.length === 0) return 'the project'
   return files.length <= 2 ? files.join(', ') : `${files[0]} and ${files.length - 1} more`
 }
