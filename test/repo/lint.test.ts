@@ -28,6 +28,11 @@ const planted: Readonly<Record<string, { readonly content: string; readonly rule
     rule: 'typescript(no-floating-promises)',
   },
   'test/kit/clock.test.ts': { content: `import { test } from 'node:test'\ntest('ticks', () => undefined)`, rule: null },
+  'src/kit/long.ts': { content: `export const one = 1\n${'//\n'.repeat(400)}`, rule: 'eslint(max-lines)' },
+  'src/kit/wide.ts': {
+    content: `export const sum = (a: number, b: number, c: number, d: number, e: number) => a + b + c + d + e`,
+    rule: 'eslint(max-params)',
+  },
   'src/kit/camelCase.ts': { content: `export const one = 1`, rule: 'unicorn(filename-case)' },
 }
 
