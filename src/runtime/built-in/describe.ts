@@ -96,7 +96,7 @@ const ifMatch = {
   name: 'If-Match',
   in: 'header',
   required: false,
-  description: 'The ETag of the record that was changed; 412 if the record has another one by now',
+  description: 'The ETag of the record to change; 412 if the record has another one by now',
   schema: { type: 'string' },
 }
 
