@@ -42,8 +42,14 @@ function hashInputs(root: string, home: string): string {
 
 async function buildPages(root: string, home: string, built: string): Promise<void> {
   const tsc = path.join(root, 'node_modules/.bin/tsc')
-  const { status } = spawnSync(tsc, ['-p', home], { cwd: root, stdio: 'inherit' })
-  if (status !== 0) throw new Error(`${folder} has type errors`)
+  // First the declarations of the server, from which the pages infer the types of the admin API.
+  for (const args of [
+    ['-b', 'tsconfig.types.json'],
+    ['-p', home],
+  ]) {
+    const { status } = spawnSync(tsc, args, { cwd: root, stdio: 'inherit' })
+    if (status !== 0) throw new Error(`${folder} has type errors`)
+  }
   const { build } = await import('vite')
   const fresh = `${built}.${process.pid}`
   const results = []

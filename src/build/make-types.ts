@@ -65,11 +65,6 @@ export function makeTypes(definition: Definition, options: TypesOptions): string
   ].join('\n')
 }
 
-/** Returns the TypeScript type of the values of a schema without references. */
-export function makeSchemaType(schema: JsonSchema): string {
-  return makeType(schema, { schemas: {}, aliases: new Map(), prefix: '', root: schema, inlined: [] }).text
-}
-
 /**
  * Writes the named schemas, or those listed in `input`, in a namespace, so that their names do not conflict with
  * TypeScript or waypost.

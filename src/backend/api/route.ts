@@ -104,13 +104,41 @@ export interface AdminCall<Params, Query, Body> extends AdminSources {
   assertUnchanged(record: unknown): void
 }
 
-/** Types a route by its schemas. */
-export function defineRoute<
+/** A route whose type has its operation and its schemas, so that the pages infer what they send and receive. */
+export interface DefinedRoute<
+  Method extends AdminRoute['method'],
+  Path extends string,
   Params extends TObject,
   Query extends TObject,
   Body extends TSchema,
   Answer extends TSchema,
->(route: AdminRoute<Params, Query, Body, Answer>): AdminRoute {
+  Lines extends TSchema,
+> extends Omit<AdminRoute, 'method' | 'path' | 'params' | 'query' | 'body' | 'answer' | 'lines'> {
+  readonly method: Method
+  readonly path: Path
+  readonly params?: Params
+  readonly query?: Query
+  readonly body?: Body
+  readonly answer?: Answer
+  readonly lines?: Lines
+}
+
+/** Types a route by its schemas. */
+export function defineRoute<
+  const Method extends AdminRoute['method'],
+  const Path extends string,
+  Params extends TObject,
+  Query extends TObject,
+  Body extends TSchema,
+  Answer extends TSchema,
+  Lines extends TSchema,
+>(
+  route: AdminRoute<Params, Query, Body, Answer> & {
+    readonly method: Method
+    readonly path: Path
+    readonly lines?: Lines
+  },
+): DefinedRoute<Method, Path, Params, Query, Body, Answer, Lines> {
   return route
 }
 

@@ -21,8 +21,7 @@ import { operationRoutes } from './routes/operations.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { variableRoutes } from './routes/variables.ts'
 
-/** All routes of the admin API. */
-export const adminRoutes: readonly AdminRoute[] = [
+const routes = [
   ...accountRoutes,
   ...clientRoutes,
   ...connectionRoutes,
@@ -44,4 +43,10 @@ export const adminRoutes: readonly AdminRoute[] = [
   ...deliveryRoutes,
   ...subscriptionRoutes,
   ...operationRoutes,
-]
+] as const
+
+/** All routes of the admin API. */
+export const adminRoutes: readonly AdminRoute[] = routes
+
+/** All routes of the admin API, with the types of their schemas. */
+export type DefinedRoutes = (typeof routes)[number]

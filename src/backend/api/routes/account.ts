@@ -25,4 +25,4 @@ const account = defineRoute({
   },
 })
 
-export const accountRoutes = [account]
+export const accountRoutes = [account] as const

@@ -202,4 +202,4 @@ const renewSecret = defineRoute({
   },
 })
 
-export const clientRoutes = [list, show, countAccess, add, change, disable, enable, renewSecret]
+export const clientRoutes = [list, show, countAccess, add, change, disable, enable, renewSecret] as const

@@ -230,4 +230,4 @@ const connectionTest = defineRoute({
   },
 })
 
-export const connectionRoutes = [classes, plugins, tables, migrations, connections, connectionTest]
+export const connectionRoutes = [classes, plugins, tables, migrations, connections, connectionTest] as const

@@ -317,4 +317,4 @@ const definitionSchema = defineRoute({
   handle: async () => makeEditorSchema() as Readonly<Record<string, unknown>>,
 })
 
-export const definitionRoutes = [definition, oneMethod, definitionSchema]
+export const definitionRoutes = [definition, oneMethod, definitionSchema] as const

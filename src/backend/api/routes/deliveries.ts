@@ -301,4 +301,4 @@ export const deliveryRoutes = [
   retry,
   messages,
   message,
-]
+] as const

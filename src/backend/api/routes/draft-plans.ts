@@ -190,4 +190,4 @@ const variable = defineRoute({
   },
 })
 
-export const draftPlanRoutes = [route, actions, action, variable]
+export const draftPlanRoutes = [route, actions, action, variable] as const

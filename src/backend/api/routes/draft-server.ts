@@ -100,4 +100,4 @@ const open = defineRoute({
   },
 })
 
-export const draftServerRoutes = [discard, rebase, open]
+export const draftServerRoutes = [discard, rebase, open] as const

@@ -393,4 +393,4 @@ function formatApi({ action, methods, changes, warnings, index, parents }: Plann
   }
 }
 
-export const draftTableRoutes = [load, migration, api]
+export const draftTableRoutes = [load, migration, api] as const

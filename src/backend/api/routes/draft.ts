@@ -188,4 +188,4 @@ export const draftRoutes = [
   deleteFile,
   use,
   renaming,
-]
+] as const

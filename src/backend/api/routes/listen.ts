@@ -36,4 +36,4 @@ const listen = defineRoute({
   },
 })
 
-export const listenRoutes = [listen]
+export const listenRoutes = [listen] as const

@@ -193,4 +193,4 @@ const audit = defineRoute({
   },
 })
 
-export const operationRoutes = [cronjobs, runs, runCronjob, audit]
+export const operationRoutes = [cronjobs, runs, runCronjob, audit] as const

@@ -178,4 +178,4 @@ const publication = defineRoute({
   },
 })
 
-export const publishRoutes = [plan, publish, publication]
+export const publishRoutes = [plan, publish, publication] as const

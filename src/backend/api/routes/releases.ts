@@ -269,4 +269,4 @@ const rollback = defineRoute({
   },
 })
 
-export const releaseRoutes = [servers, releases, release, difference, rollbackSurvey, rollback]
+export const releaseRoutes = [servers, releases, release, difference, rollbackSurvey, rollback] as const

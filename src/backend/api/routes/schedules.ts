@@ -37,4 +37,4 @@ const schedule = defineRoute({
   },
 })
 
-export const scheduleRoutes = [schedule]
+export const scheduleRoutes = [schedule] as const

@@ -85,4 +85,4 @@ const routeStatistics = defineRoute({
   },
 })
 
-export const statisticRoutes = [statistics, routeStatistics]
+export const statisticRoutes = [statistics, routeStatistics] as const

@@ -251,4 +251,4 @@ const sendTest = defineRoute({
   },
 })
 
-export const subscriptionRoutes = [subscriptions, events, one, add, change, remove, secret, sendTest]
+export const subscriptionRoutes = [subscriptions, events, one, add, change, remove, secret, sendTest] as const

@@ -149,4 +149,4 @@ const scopes = defineRoute({
   },
 })
 
-export const tokenRoutes = [list, find, revoke, scopes]
+export const tokenRoutes = [list, find, revoke, scopes] as const

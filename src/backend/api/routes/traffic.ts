@@ -46,4 +46,4 @@ const traffic = defineRoute({
   },
 })
 
-export const trafficRoutes = [traffic]
+export const trafficRoutes = [traffic] as const

@@ -22,4 +22,4 @@ const tryToken = defineRoute({
   },
 })
 
-export const tryRoutes = [tryToken]
+export const tryRoutes = [tryToken] as const

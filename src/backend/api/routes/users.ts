@@ -209,4 +209,4 @@ const changePassword = defineRoute({
   },
 })
 
-export const userRoutes = [list, show, countAccess, add, change, disable, enable, changePassword]
+export const userRoutes = [list, show, countAccess, add, change, disable, enable, changePassword] as const

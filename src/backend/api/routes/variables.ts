@@ -83,4 +83,4 @@ const unset = defineRoute({
   },
 })
 
-export const variableRoutes = [list, set, unset]
+export const variableRoutes = [list, set, unset] as const

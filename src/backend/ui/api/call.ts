@@ -1,4 +1,4 @@
-import type { Operations } from './operations.ts'
+import type { Operations } from '../../api/operations.ts'
 import { sendForAnswer, type Answer as SentAnswer, type Method } from './send.ts'
 
 type Part<Key extends keyof Operations, Name extends string> = Name extends keyof Operations[Key]

@@ -1,5 +1,5 @@
 // Follows streams of `waypost dev`. They are read with fetch, because EventSource cannot send a token.
-import type { Operations } from './operations.ts'
+import type { Operations } from '../../api/operations.ts'
 import { Problem, sendForResponse } from './send.ts'
 
 export type TrafficEntry = Operations['GET /traffic']['lines']
