@@ -58,6 +58,10 @@ export const fences = {
   oclif: { packages: ['@oclif/core'], places: ['^commands/', '^bin/', '^plugins/[^/]+/commands/'] },
   esbuild: { packages: ['esbuild'], places: [...places('build', 'project'), '^bin/build/'] },
   undici: { packages: ['undici'], places: [...places('outbound'), '^plugins/'] },
+  react: {
+    packages: ['react(-dom)?', '@mantine/[^/]+', '@tanstack/[^/]+', '@codemirror/[^/]+', 'lucide-react'],
+    places: [...places('backend/ui'), '^bin/build/'],
+  },
 }
 
 function places(...names) {
@@ -129,6 +133,51 @@ export default {
           folders.map((folder) => `^src/${room}/${folder}/`),
         ),
       },
+    },
+    {
+      name: 'pages-know-the-api',
+      comment: 'What runs in browsers imports of the rest of Waypost only the types of the admin API.',
+      severity: 'error',
+      from: { path: '^src/backend/ui/' },
+      to: {
+        path: '^(src|commands|bin|test|bench|plugins|dist)/',
+        pathNot: ['^src/backend/ui/', '^src/backend/api/operations\\.ts$'],
+      },
+    },
+    {
+      name: 'pages-know-types-only',
+      comment: 'No code of the server may get into what browsers load.',
+      severity: 'error',
+      from: { path: '^src/backend/ui/' },
+      to: { path: '^src/backend/api/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'pages-need-no-node',
+      comment: 'Browsers have no modules of Node.',
+      severity: 'error',
+      from: { path: '^src/backend/ui/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'pages-are-built-apart',
+      comment: 'The server serves the built pages; it imports nothing of them.',
+      severity: 'error',
+      from: { path: '^(src|commands|bin|bench|plugins)/', pathNot: '^src/backend/ui/' },
+      to: { path: '^src/backend/ui/' },
+    },
+    {
+      name: 'pages-of-two-apps',
+      comment: 'The backend and the portal share components, not pages and editors.',
+      severity: 'error',
+      from: { path: '^src/backend/ui/(portal|docs)/' },
+      to: { path: '^src/backend/ui/(pages|editors|publish)/' },
+    },
+    {
+      name: 'pages-of-one-app',
+      comment: 'Only the portal and the API reference use what only they have.',
+      severity: 'error',
+      from: { path: '^src/backend/ui/', pathNot: '^src/backend/ui/(portal|docs)/' },
+      to: { path: '^src/backend/ui/(portal|docs)/' },
     },
     ...Object.entries(faces).map(([face, allowed]) => ({
       name: `face-${face}`,
@@ -256,8 +305,7 @@ export default {
     // With TypeScript 7 the default parser sees no module and reports no problem.
     parser: 'swc',
     doNotFollow: { path: ['node_modules', '(^|/)dist/'] },
-    // The parser does not know JSX. The lint rule no-cycle checks the pages of the backend, which import no other folder.
-    exclude: { path: ['^src/backend/ui/', '(^|/)coverage/', '^test/fixtures/', '(^|/)\\.waypost/'] },
+    exclude: { path: ['(^|/)coverage/', '^test/fixtures/', '(^|/)\\.waypost/'] },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
   },
 }

@@ -28,12 +28,12 @@ const phrases: readonly { readonly phrase: RegExp; readonly before: string; read
   { phrase: /\b(take|takes|took|taken) back\b/i, before: 'It is taken back', after: 'It is reverted' },
 ]
 
-const sources = ['bin/cli/**/*.ts', 'commands/**/*.ts', 'plugins/*/src/**/*.ts', 'src/**/*.ts']
+const sources = ['bin/cli/**/*.ts', 'commands/**/*.ts', 'plugins/*/src/**/*.ts', 'src/**/*.{ts,tsx}']
 const pages = ['*.md', 'docs/**/*.md', 'templates/**/*.{md,yml,service,timer,target}', 'templates/*/.env.example']
 
 test('messages and help contain no phrase of the list', () => {
   const found = globSync(sources, { cwd: root }).flatMap((file) => {
-    const texts = textsIn(readFileSync(path.join(root, file), 'utf8'))
+    const texts = textsIn(readFileSync(path.join(root, file), 'utf8'), file.endsWith('x'))
     return texts.flatMap(findPhrases).map((found) => `${file}: ${found}`)
   })
   const { oclif } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
@@ -70,9 +70,9 @@ function findPhrases(text: string): string[] {
 }
 
 /** Returns the strings and templates of a module that have more than one word, without comments. */
-function textsIn(source: string): string[] {
+function textsIn(source: string, tsx = false): string[] {
   const texts: string[] = []
-  visit(parseSync(source, { syntax: 'typescript' }), texts)
+  visit(parseSync(source, { syntax: 'typescript', tsx }), texts)
   return texts.filter((text) => /\S \S/.test(text.trim()))
 }
 
@@ -81,7 +81,7 @@ type Syntax = { readonly type?: string; readonly [key: string]: unknown }
 function visit(node: unknown, texts: string[]): void {
   if (typeof node !== 'object' || node === null) return
   const { type, value, quasis } = node as Syntax
-  if (type === 'StringLiteral') texts.push(value as string)
+  if (type === 'StringLiteral' || type === 'JSXText') texts.push(value as string)
   if (type === 'TemplateLiteral' && Array.isArray(quasis)) texts.push(quasis.map(({ raw }) => raw).join('…'))
   for (const child of Object.values(node)) visit(child, texts)
 }

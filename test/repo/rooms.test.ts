@@ -29,7 +29,17 @@ interface Cruise {
   }
 }
 
-const packages = ['fastify', '@mikro-orm/core', 'yaml', '@oclif/core', 'esbuild', 'undici', 'kysely', 'left-pad']
+const packages = [
+  'fastify',
+  '@mikro-orm/core',
+  'yaml',
+  '@oclif/core',
+  'esbuild',
+  'undici',
+  'kysely',
+  'left-pad',
+  'react',
+]
 const developmentPackage = 'only-for-tests'
 
 /** A tree in which each room has only allowed imports. */
@@ -54,6 +64,9 @@ const clean: Files = {
   'src/definition/parse.ts': `import { parse } from 'yaml'`,
   'src/build/bundle.ts': `import { build } from 'esbuild'`,
   'src/outbound/agent.ts': `import { Agent } from 'undici'`,
+  'src/backend/api/operations.ts': `export interface Operations {}`,
+  'src/backend/ui/main.tsx': `import { useState } from 'react'\nimport { Page } from './pages/home.tsx'\nexport const app = <Page {...{}}>{useState}</Page>`,
+  'src/backend/ui/pages/home.tsx': `import type { Operations } from '../../api/operations.ts'\nexport function Page() { return <></> }\nexport type Api = Operations`,
   'src/kit/environment.ts': `export const variables = process.env`,
   'src/kit/using.ts': `export function close() { using handle = open() }\nfunction open() { return { [Symbol.dispose]() {} } }`,
   'bin/cli/index.ts': `import { fill } from '../../src/kit/index.ts'\nexport const base = fill`,
@@ -95,6 +108,21 @@ const planted: Readonly<Record<string, { readonly files: Files; readonly at: str
     files: { 'src/auth/other/thing.ts': '', 'test/other.test.ts': `import '../src/auth/other/thing.ts'` },
     at: 'test/other.test.ts',
   },
+  'pages-know-the-api': plant(
+    'src/backend/ui/reaches.tsx',
+    `import type {} from '../../kit/index.ts'\nexport const a = <b />`,
+  ),
+  'pages-know-types-only': plant(
+    'src/backend/ui/pages/server.tsx',
+    `import { type Operations } from '../../api/operations.ts'`,
+  ),
+  'pages-need-no-node': plant('src/backend/ui/pages/crypto.tsx', `import { createHash } from 'node:crypto'`),
+  'pages-are-built-apart': plant('src/backend/mount.ts', `import type {} from './ui/main.tsx'`),
+  'pages-of-two-apps': plant('src/backend/ui/portal/home.tsx', `import { Page } from '../pages/home.tsx'`),
+  'pages-of-one-app': {
+    files: { 'src/backend/ui/portal/gate.tsx': '', 'src/backend/ui/pages/gated.tsx': `import '../portal/gate.tsx'` },
+    at: 'src/backend/ui/pages/gated.tsx',
+  },
   'face-index': plant('src/index.ts', `export { kit } from './kit/index.ts'`),
   'face-sql': plant('src/sql.ts', `export { kit } from './kit/index.ts'`),
   'known-face': plant('src/other.ts', `export { contract } from './contract/index.ts'`),
@@ -115,6 +143,7 @@ const planted: Readonly<Record<string, { readonly files: Files; readonly at: str
   'fence-oclif': plant('src/server/command.ts', `import { Command } from '@oclif/core'`),
   'fence-esbuild': plant('src/server/compile.ts', `const { build } = await import('esbuild')`),
   'fence-undici': plant('src/auth/fetch.ts', `import { request } from 'undici'`),
+  'fence-react': plant('src/runtime/render.tsx', `import { useState } from 'react'`),
   'contract-types-only': plant('src/contract/schema.ts', `import { sql } from 'kysely'`),
   'fence-environment': plant('src/store/url.ts', `import { env } from 'node:process'`),
   'listed-package': plant('src/release/compare.ts', `import only from 'not-listed'`),

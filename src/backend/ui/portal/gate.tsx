@@ -1,12 +1,10 @@
-import { Button } from '@mantine/core'
 import { lazyRouteComponent } from '@tanstack/react-router'
 import { EmptyState } from '../components/empty-state.tsx'
 import { useStore } from '../session/store.ts'
 import { sessionStore } from '../session/session.ts'
-import { portal } from './config.ts'
 import type { PortalPage } from './pages.ts'
+import { SignInFirst } from './sign-in.tsx'
 import { shell } from './strings/shell.ts'
-import { register, signIn } from './visitor.ts'
 
 /** Shows a page, or asks visitors to sign in. */
 export function gate(page: PortalPage) {
@@ -23,23 +21,4 @@ export function gate(page: PortalPage) {
       return <EmptyState isPage title={shell.noConsumer} text={shell.noConsumerText} />
     return <Page />
   }
-}
-
-/** Shown instead of a page that belongs to an account. */
-export function SignInFirst({ title }: { readonly title: string }) {
-  return <EmptyState isPage title={title} text={shell.signInFirst} action={<SignInButtons />} />
-}
-
-/** Signing in, and creating an account where the server allows it. */
-export function SignInButtons() {
-  return (
-    <div className="portal-sign-in">
-      <Button onClick={signIn}>{shell.signIn}</Button>
-      {portal.canRegister ? (
-        <Button variant="default" onClick={register}>
-          {shell.register}
-        </Button>
-      ) : null}
-    </div>
-  )
 }

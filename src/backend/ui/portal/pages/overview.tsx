@@ -10,7 +10,7 @@ import { sessionStore } from '../../session/session.ts'
 import { useStore } from '../../session/store.ts'
 import type { Client, List, Subscription } from '../api.ts'
 import { portal } from '../config.ts'
-import { SignInButtons } from '../gate.tsx'
+import { SignInButtons } from '../sign-in.tsx'
 import { shell } from '../strings/shell.ts'
 
 const { overview: texts } = shell
