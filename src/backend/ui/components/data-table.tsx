@@ -49,7 +49,7 @@ export interface RowAction {
   run(): void
 }
 
-interface DataTableProps<Row> {
+export interface DataTableProps<Row> {
   /** What the list contains, for screen readers: "Users". */
   readonly label: string
   /** The first part of the key of the query, to invalidate it after a change. */

@@ -8,7 +8,7 @@ import { DialogContext } from './dialog.tsx'
 import { LeaveDialog } from './leave-dialog.tsx'
 import { diagnosticsOf, ProblemAlert } from './problem.tsx'
 
-interface SaveFormProps {
+export interface SaveFormProps {
   /** The name of the action, on its button: "Create user". */
   readonly action: string
   /** Whether there are unsaved changes: they enable saving, and leaving the page asks first. A form in a dialog detects this itself. */

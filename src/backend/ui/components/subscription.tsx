@@ -1,4 +1,5 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Entry } from '../api/call.ts'
@@ -6,8 +7,8 @@ import { useHasScope } from '../shell/scope-gate.tsx'
 import { strings } from '../strings.ts'
 import { announce } from './announce.tsx'
 import { State, type Tone } from './badge.tsx'
-import { Dialog } from './dialog.tsx'
-import { SaveForm } from './save-form.tsx'
+import { FormDialog } from './form-dialog.tsx'
+import { ProblemAlert } from './problem.tsx'
 import { SecretOnce } from './secret-once.tsx'
 import { formatExact } from './time.tsx'
 
@@ -70,32 +71,91 @@ interface EndpointDialogProps {
 export function EndpointDialog({ endpoint: before, onSave, onClose }: EndpointDialogProps) {
   const [endpoint, setEndpoint] = useState(before)
   return (
-    <Dialog title={texts.changeEndpoint} onClose={onClose}>
-      <SaveForm
-        action={texts.saveEndpoint}
-        fields={endpointFields}
-        onCancel={onClose}
-        onSave={async () => {
-          await onSave(endpoint)
-          announce(texts.saved)
-        }}
-        onSaved={onClose}
-      >
-        {(errorOf) => (
-          <TextInput
-            label={operate.endpoint}
-            name="endpoint"
-            type="url"
-            description={texts.endpointText}
-            value={endpoint}
-            error={errorOf('endpoint')}
-            onChange={(change) => setEndpoint(change.currentTarget.value.trim())}
-            autoComplete="off"
-            data-autofocus
-          />
-        )}
-      </SaveForm>
-    </Dialog>
+    <FormDialog
+      title={texts.changeEndpoint}
+      action={texts.saveEndpoint}
+      fields={endpointFields}
+      onSave={async () => {
+        await onSave(endpoint)
+        announce(texts.saved)
+      }}
+      onSaved={onClose}
+      onClose={onClose}
+    >
+      {(errorOf) => (
+        <EndpointField
+          text={texts.endpointText}
+          value={endpoint}
+          error={errorOf('endpoint')}
+          onChange={setEndpoint}
+          isFirst
+        />
+      )}
+    </FormDialog>
+  )
+}
+
+interface EndpointFieldProps {
+  readonly label?: string
+  readonly text: string
+  readonly placeholder?: string
+  readonly value: string
+  readonly error: string | undefined
+  /** Whether it gets the focus when its dialog opens. */
+  readonly isFirst?: boolean
+  onChange(endpoint: string): void
+}
+
+/** The address that events are sent to. */
+export function EndpointField(props: EndpointFieldProps) {
+  const { label = operate.endpoint, text, value, error, isFirst = false, onChange, ...rest } = props
+  return (
+    <TextInput
+      label={label}
+      name="endpoint"
+      type="url"
+      inputMode="url"
+      description={text}
+      value={value}
+      error={error}
+      onChange={(change) => onChange(change.currentTarget.value.trim())}
+      autoComplete="off"
+      {...(isFirst && { 'data-autofocus': true })}
+      {...rest}
+    />
+  )
+}
+
+interface EventFieldProps {
+  readonly label: string
+  readonly events: UseQueryResult<{
+    readonly entry: readonly { readonly name: string; readonly description?: string | null }[]
+  }>
+  /** What to say if there are none. */
+  readonly none: string
+  readonly value: string
+  readonly error: string | undefined
+  onChange(event: string): void
+}
+
+/** The event to subscribe to. */
+export function EventField({ label, events, none, value, error, onChange }: EventFieldProps) {
+  const entry = events.data?.entry ?? []
+  const first = events.isSuccess && entry.length === 0 ? none : operate.subscriptions.chooseEvent
+  return (
+    <>
+      {events.isError ? <ProblemAlert error={events.error} onRetry={() => void events.refetch()} /> : null}
+      <NativeSelect
+        label={label}
+        name="event"
+        description={entry.find(({ name }) => name === value)?.description ?? undefined}
+        value={value}
+        error={error}
+        data={[{ value: '', label: first, disabled: true }, ...entry.map(({ name }) => name)]}
+        onChange={(change) => onChange(change.currentTarget.value)}
+        data-autofocus
+      />
+    </>
   )
 }
 
@@ -127,25 +187,24 @@ export function RotateDialog({ onRotate, onClose }: RotateDialogProps) {
     )
   }
   return (
-    <Dialog title={texts.rotateTitle} onClose={onClose}>
-      <SaveForm
-        action={texts.rotateAction}
-        fields={{ WP_EVENTS_ROTATIONS: 'overlap' }}
-        onCancel={onClose}
-        onSave={async () => setMade(await onRotate(overlap))}
-      >
-        {(errorOf) => (
-          <NativeSelect
-            label={texts.overlap}
-            name="overlap"
-            value={overlap}
-            error={errorOf('overlap')}
-            data={Object.entries(texts.overlaps).map(([value, label]) => ({ value, label }))}
-            onChange={(change) => setOverlap(change.currentTarget.value)}
-            data-autofocus
-          />
-        )}
-      </SaveForm>
-    </Dialog>
+    <FormDialog
+      title={texts.rotateTitle}
+      action={texts.rotateAction}
+      fields={{ WP_EVENTS_ROTATIONS: 'overlap' }}
+      onSave={async () => setMade(await onRotate(overlap))}
+      onClose={onClose}
+    >
+      {(errorOf) => (
+        <NativeSelect
+          label={texts.overlap}
+          name="overlap"
+          value={overlap}
+          error={errorOf('overlap')}
+          data={Object.entries(texts.overlaps).map(([value, label]) => ({ value, label }))}
+          onChange={(change) => setOverlap(change.currentTarget.value)}
+          data-autofocus
+        />
+      )}
+    </FormDialog>
   )
 }

@@ -6,9 +6,8 @@ import { call, type Entry } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { RouteLink } from '../components/definition-parts.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { SaveForm } from '../components/save-form.tsx'
 import { editing } from '../strings/editing.ts'
 import { pageOf } from './describe-save.ts'
 import { lastSave, refreshDraft, saveChange, useDraftValue } from './draft.ts'
@@ -132,44 +131,43 @@ export function RenameEntry({ at, text, onRenamed, onClose }: RenameEntryProps) 
   const [to, setTo] = useState(name)
   const problem = to === name ? undefined : findNameProblem(kind, to, taken)
   return (
-    <Dialog title={rename.title(name)} onClose={onClose}>
-      <SaveForm
-        action={rename.action}
-        onCancel={onClose}
-        onSave={async () => {
-          if (to === name || to === '' || problem !== undefined || data === undefined) return
-          const { saved } = await call('POST /draft/rename', { body: { at, to, if: data.etag ?? null } })
-          lastSave.set(saved, { entries: [{ name: rename.fromTo(name, to), fields: [] }], pages: [pageOf(kind, to)] })
-          announce(rename.done(name, to))
-          onClose()
-          await onRenamed(to)
-          await refreshDraft(queries)
-        }}
-      >
-        {(errorOf) => (
-          <>
-            <TextInput
-              label={rename.name}
-              description={text}
-              name="to"
-              className="mono-input"
-              data-autofocus
-              required
-              error={problem ?? errorOf('to')}
-              value={to}
-              onChange={(event) => setTo(event.currentTarget.value.trim())}
-            />
-            {error === null ? null : <ProblemAlert error={error} />}
-            {uses === undefined ? null : (
-              <div className="stack-small">
-                <p>{rename.uses(uses.length)}</p>
-                <UseList uses={uses} />
-              </div>
-            )}
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
+    <FormDialog
+      title={rename.title(name)}
+      action={rename.action}
+      onSave={async () => {
+        if (to === name || to === '' || problem !== undefined || data === undefined) return
+        const { saved } = await call('POST /draft/rename', { body: { at, to, if: data.etag ?? null } })
+        lastSave.set(saved, { entries: [{ name: rename.fromTo(name, to), fields: [] }], pages: [pageOf(kind, to)] })
+        announce(rename.done(name, to))
+        onClose()
+        await onRenamed(to)
+        await refreshDraft(queries)
+      }}
+      onClose={onClose}
+    >
+      {(errorOf) => (
+        <>
+          <TextInput
+            label={rename.name}
+            description={text}
+            name="to"
+            className="mono-input"
+            data-autofocus
+            required
+            error={problem ?? errorOf('to')}
+            value={to}
+            onChange={(event) => setTo(event.currentTarget.value.trim())}
+          />
+          {error === null ? null : <ProblemAlert error={error} />}
+          {uses === undefined ? null : (
+            <div className="stack-small">
+              <p>{rename.uses(uses.length)}</p>
+              <UseList uses={uses} />
+            </div>
+          )}
+        </>
+      )}
+    </FormDialog>
   )
 }
 
@@ -247,41 +245,41 @@ export function NameEntry(props: NameEntryProps) {
   const [description, setDescription] = useState('')
   const problem = findNameProblem(kind, name, taken)
   return (
-    <Dialog title={title} size={size} onClose={onClose}>
-      <SaveForm
-        action={action}
-        onCancel={onClose}
-        onSave={async () => {
-          if (name !== '' && problem === undefined) await onSave(name, description)
-        }}
-      >
-        {(errorOf) => (
-          <>
+    <FormDialog
+      title={title}
+      size={size}
+      action={action}
+      onSave={async () => {
+        if (name !== '' && problem === undefined) await onSave(name, description)
+      }}
+      onClose={onClose}
+    >
+      {(errorOf) => (
+        <>
+          <TextInput
+            label={texts.name}
+            description={nameText}
+            name="name"
+            className="mono-input"
+            data-autofocus
+            required
+            error={problem ?? errorOf('name')}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value.trim())}
+          />
+          {text === undefined ? null : (
             <TextInput
-              label={texts.name}
-              description={nameText}
-              name="name"
-              className="mono-input"
-              data-autofocus
-              required
-              error={problem ?? errorOf('name')}
-              value={name}
-              onChange={(event) => setName(event.currentTarget.value.trim())}
+              label={texts.description}
+              description={text === true ? undefined : text}
+              name="description"
+              dir="auto"
+              value={description}
+              onChange={(event) => setDescription(event.currentTarget.value)}
             />
-            {text === undefined ? null : (
-              <TextInput
-                label={texts.description}
-                description={text === true ? undefined : text}
-                name="description"
-                dir="auto"
-                value={description}
-                onChange={(event) => setDescription(event.currentTarget.value)}
-              />
-            )}
-            {children}
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
+          )}
+          {children}
+        </>
+      )}
+    </FormDialog>
   )
 }

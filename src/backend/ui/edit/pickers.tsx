@@ -4,9 +4,8 @@ import { Braces, Plus } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { call } from '../api/call.ts'
 import { definitionQuery, tablesQuery } from '../api/definition.ts'
-import { Dialog } from '../components/dialog.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { isBackendScope, useScopes } from '../components/access.tsx'
-import { SaveForm } from '../components/save-form.tsx'
 import { editing } from '../strings/editing.ts'
 import { useServerDraft } from './draft.ts'
 import { NameEntry } from './entry-dialogs.tsx'
@@ -257,42 +256,41 @@ function NewVariable({ isSecret, suggested, typed, onAdd, onClose }: NewVariable
   const [value, setValue] = useState(typed)
   const Input = isSecret ? PasswordInput : TextInput
   return (
-    <Dialog title={editing.variable.title} onClose={onClose}>
-      <SaveForm
-        action={editing.variable.add}
-        onCancel={onClose}
-        onSave={async () => {
-          const stored = await call('PUT /draft/variable/:name', { params: { name }, body: { value } })
-          await queries.invalidateQueries({ queryKey: ['variable'] })
-          onAdd(`\${env.${stored.name}}`)
-        }}
-        onSaved={onClose}
-      >
-        {(errorOf) => (
-          <>
-            <TextInput
-              label={editing.variable.name}
-              description={editing.variable.nameHint}
-              name="name"
-              className="mono-input"
-              data-autofocus
-              required
-              error={errorOf('name')}
-              value={name}
-              onChange={(event) => setName(event.currentTarget.value.toUpperCase().replaceAll(/[^A-Z0-9_]/g, '_'))}
-            />
-            <Input
-              label={editing.variable.value}
-              description={isServer ? editing.variable.stagedHint : editing.variable.valueHint}
-              name="value"
-              autoComplete="off"
-              error={errorOf('value')}
-              value={value}
-              onChange={(event) => setValue(event.currentTarget.value)}
-            />
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
+    <FormDialog
+      title={editing.variable.title}
+      action={editing.variable.add}
+      onSave={async () => {
+        const stored = await call('PUT /draft/variable/:name', { params: { name }, body: { value } })
+        await queries.invalidateQueries({ queryKey: ['variable'] })
+        onAdd(`\${env.${stored.name}}`)
+      }}
+      onSaved={onClose}
+      onClose={onClose}
+    >
+      {(errorOf) => (
+        <>
+          <TextInput
+            label={editing.variable.name}
+            description={editing.variable.nameHint}
+            name="name"
+            className="mono-input"
+            data-autofocus
+            required
+            error={errorOf('name')}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value.toUpperCase().replaceAll(/[^A-Z0-9_]/g, '_'))}
+          />
+          <Input
+            label={editing.variable.value}
+            description={isServer ? editing.variable.stagedHint : editing.variable.valueHint}
+            name="value"
+            autoComplete="off"
+            error={errorOf('value')}
+            value={value}
+            onChange={(event) => setValue(event.currentTarget.value)}
+          />
+        </>
+      )}
+    </FormDialog>
   )
 }

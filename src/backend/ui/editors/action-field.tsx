@@ -5,8 +5,7 @@ import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
-import { Dialog } from '../components/dialog.tsx'
-import { SaveForm } from '../components/save-form.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { refreshDraft, useDraftValue, useServerDraft, type DraftEdit } from '../edit/draft.ts'
 import { EditorLink } from '../edit/editor-link.tsx'
 import { SelectField } from '../edit/fields.tsx'
@@ -194,33 +193,32 @@ function NewFile({ route, onAdd, onClose }: NewFileProps) {
   const queries = useQueryClient()
   const [file, setFile] = useState(() => suggestFile(route))
   return (
-    <Dialog title={texts.createTitle} onClose={onClose}>
-      <SaveForm
-        action={texts.create}
-        onCancel={onClose}
-        onSave={async () => {
-          await call('POST /draft/action', { body: { file, ...(route === undefined ? {} : { route }) } })
-          await refreshDraft(queries)
-          announce(texts.created(file))
-          onAdd(file)
-        }}
-        onSaved={onClose}
-      >
-        {(errorOf) => (
-          <TextInput
-            label={texts.file}
-            description={texts.createText}
-            name="file"
-            className="mono-input"
-            data-autofocus
-            required
-            error={errorOf('file')}
-            value={file}
-            onChange={(event) => setFile(event.currentTarget.value.trim())}
-          />
-        )}
-      </SaveForm>
-    </Dialog>
+    <FormDialog
+      title={texts.createTitle}
+      action={texts.create}
+      onSave={async () => {
+        await call('POST /draft/action', { body: { file, ...(route === undefined ? {} : { route }) } })
+        await refreshDraft(queries)
+        announce(texts.created(file))
+        onAdd(file)
+      }}
+      onSaved={onClose}
+      onClose={onClose}
+    >
+      {(errorOf) => (
+        <TextInput
+          label={texts.file}
+          description={texts.createText}
+          name="file"
+          className="mono-input"
+          data-autofocus
+          required
+          error={errorOf('file')}
+          value={file}
+          onChange={(event) => setFile(event.currentTarget.value.trim())}
+        />
+      )}
+    </FormDialog>
   )
 }
 

@@ -5,8 +5,7 @@ import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { definitionQuery, nameOf } from '../api/definition.ts'
 import { announce } from '../components/announce.tsx'
-import { Dialog } from '../components/dialog.tsx'
-import { SaveForm } from '../components/save-form.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { refreshDraft, saveChange, useServerDraft, type Edit } from '../edit/draft.ts'
 import { useNames } from '../edit/pickers.tsx'
 import { pointerOf } from '../edit/values.ts'
@@ -51,18 +50,7 @@ export function NewRoute({ onClose }: { onClose(): void }) {
     } else {
       const hasPath = data?.routes.some((one) => one.path === path) === true
       const chosen = kind === 'class' ? { class: action || classes[0]?.name } : action || actions[0]
-      const value = { ...access, action: chosen }
-      const at = pointerOf('routes', path)
-      const parameters = path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
-      const route = {
-        ...(parameters.length === 0
-          ? {}
-          : { path: Object.fromEntries(parameters.map((one) => [one, { type: 'string' }])) }),
-        methods: { [method]: value },
-      }
-      const edit: Edit = hasPath
-        ? { at: at + pointerOf('methods', method), value, if: null }
-        : { at, value: route, if: null }
+      const edit = makeEdit({ method, path, hasPath, value: { ...access, action: chosen } })
       // The settings of a class are entered on the page of the route.
       await saveChange(queries, { edits: [edit] }, { withErrors: kind === 'class' })
     }
@@ -72,82 +60,111 @@ export function NewRoute({ onClose }: { onClose(): void }) {
   }
 
   return (
-    <Dialog title={texts.title} size={520} onClose={onClose}>
-      <SaveForm action={texts.add} onCancel={onClose} onSave={add}>
-        {(errorOf) => (
-          <>
-            <div className="method-path">
-              <NativeSelect
-                label={texts.method}
-                name="method"
-                data={[...methods]}
-                value={method}
-                onChange={(event) => setMethod(event.currentTarget.value as Method)}
-              />
-              <TextInput
-                label={texts.path}
-                name="path"
-                className="mono-input grow"
-                data-autofocus
-                required
-                error={problem ?? errorOf('path')}
-                value={path}
-                onChange={(event) => setPath(event.currentTarget.value.trim())}
-              />
-            </div>
-            <p className="soft form-text">{texts.pathText}</p>
-            <Choice
-              label={texts.access}
-              value={isPublic ? 'public' : 'scopes'}
-              options={texts.accesses}
-              onChange={(next) => setPublic(next === 'public')}
+    <FormDialog title={texts.title} size={520} action={texts.add} onSave={add} onClose={onClose}>
+      {(errorOf) => (
+        <>
+          <div className="method-path">
+            <NativeSelect
+              label={texts.method}
+              name="method"
+              data={[...methods]}
+              value={method}
+              onChange={(event) => setMethod(event.currentTarget.value as Method)}
             />
-            {isPublic ? null : (
-              <TextInput
-                label={texts.scope}
-                description={texts.scopeText}
-                name="scopes"
-                className="mono-input"
-                list="scopes-of-project"
-                required
-                error={errorOf('scopes')}
-                value={scope}
-                onChange={(event) => setScope(event.currentTarget.value.trim())}
-              />
-            )}
-            <datalist id="scopes-of-project">
-              {scopes.map((one) => (
-                <option key={one} value={one} />
-              ))}
-            </datalist>
-            {actions.length === 0 && !isServer ? (
-              <p className="soft">{texts.actionText}</p>
-            ) : (
-              <Choice
-                label={texts.action}
-                value={kind}
-                options={kinds}
-                onChange={(next) => {
-                  setKind(next as typeof kind)
-                  setAction('')
-                }}
-              />
-            )}
-            {kind !== 'file' ? (
-              <NativeSelect
-                label={kind === 'class' ? texts.classes : texts.named}
-                {...(kind === 'class' ? { description: texts.classText } : {})}
-                name="action"
-                data={kind === 'class' ? classes.map((one) => one.name) : [...actions]}
-                value={action}
-                onChange={(event) => setAction(event.currentTarget.value)}
-              />
-            ) : null}
-            <p className="soft form-text">{texts.tables}</p>
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
+            <TextInput
+              label={texts.path}
+              name="path"
+              className="mono-input grow"
+              data-autofocus
+              required
+              error={problem ?? errorOf('path')}
+              value={path}
+              onChange={(event) => setPath(event.currentTarget.value.trim())}
+            />
+          </div>
+          <p className="soft form-text">{texts.pathText}</p>
+          <Choice
+            label={texts.access}
+            value={isPublic ? 'public' : 'scopes'}
+            options={texts.accesses}
+            onChange={(next) => setPublic(next === 'public')}
+          />
+          {isPublic ? null : <ScopeField scopes={scopes} value={scope} error={errorOf('scopes')} onChange={setScope} />}
+          {actions.length === 0 && !isServer ? (
+            <p className="soft">{texts.actionText}</p>
+          ) : (
+            <Choice
+              label={texts.action}
+              value={kind}
+              options={kinds}
+              onChange={(next) => {
+                setKind(next as typeof kind)
+                setAction('')
+              }}
+            />
+          )}
+          {kind !== 'file' ? (
+            <NativeSelect
+              label={kind === 'class' ? texts.classes : texts.named}
+              {...(kind === 'class' ? { description: texts.classText } : {})}
+              name="action"
+              data={kind === 'class' ? classes.map((one) => one.name) : [...actions]}
+              value={action}
+              onChange={(event) => setAction(event.currentTarget.value)}
+            />
+          ) : null}
+          <p className="soft form-text">{texts.tables}</p>
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+interface RouteOptions {
+  readonly method: Method
+  readonly path: string
+  /** Whether the path has other methods. */
+  readonly hasPath: boolean
+  readonly value: object
+}
+
+/** The change that adds a method. */
+function makeEdit({ method, path, hasPath, value }: RouteOptions): Edit {
+  const at = pointerOf('routes', path)
+  if (hasPath) return { at: at + pointerOf('methods', method), value, if: null }
+  const parameters = path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
+  const types = Object.fromEntries(parameters.map((one) => [one, { type: 'string' }]))
+  const route = { ...(parameters.length === 0 ? {} : { path: types }), methods: { [method]: value } }
+  return { at, value: route, if: null }
+}
+
+interface ScopeFieldProps {
+  readonly scopes: readonly string[]
+  readonly value: string
+  readonly error: string | undefined
+  onChange(scope: string): void
+}
+
+function ScopeField({ scopes, value, error, onChange }: ScopeFieldProps) {
+  return (
+    <>
+      <TextInput
+        label={texts.scope}
+        description={texts.scopeText}
+        name="scopes"
+        className="mono-input"
+        list="scopes-of-project"
+        required
+        error={error}
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value.trim())}
+      />
+      <datalist id="scopes-of-project">
+        {scopes.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+    </>
   )
 }
 

@@ -1,8 +1,7 @@
 import { NumberInput, Select, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Dialog } from '../components/dialog.tsx'
-import { SaveForm } from '../components/save-form.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { saveChange, useDraftValue } from '../edit/draft.ts'
 import { findNameProblem, NameEntry, useEntryNames } from '../edit/entry-dialogs.tsx'
 import { describeValue, type FieldProps } from '../edit/fields.tsx'
@@ -101,28 +100,31 @@ export function RateDialog({ name, onClose }: RateDialogProps) {
   // Saved before it is loaded, the stored rate would seem to be another one.
   if (name !== undefined && data === undefined) return null
   return (
-    <Dialog title={name === undefined ? texts.new : texts.edit(name)} onClose={onClose}>
-      <SaveForm action={name === undefined ? texts.add : editing.save} onCancel={onClose} onSave={save}>
-        {(errorOf) => (
-          <>
-            {name === undefined ? (
-              <TextInput
-                label={entry.name}
-                description={texts.nameText}
-                name="name"
-                className="mono-input"
-                data-autofocus
-                required
-                error={nameProblem}
-                value={newName}
-                onChange={(event) => setNewName(event.currentTarget.value.trim())}
-              />
-            ) : null}
-            <RateFields value={value} errorOf={errorOf} onChange={(key, next) => setTyped({ ...typed, [key]: next })} />
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
+    <FormDialog
+      title={name === undefined ? texts.new : texts.edit(name)}
+      action={name === undefined ? texts.add : editing.save}
+      onSave={save}
+      onClose={onClose}
+    >
+      {(errorOf) => (
+        <>
+          {name === undefined ? (
+            <TextInput
+              label={entry.name}
+              description={texts.nameText}
+              name="name"
+              className="mono-input"
+              data-autofocus
+              required
+              error={nameProblem}
+              value={newName}
+              onChange={(event) => setNewName(event.currentTarget.value.trim())}
+            />
+          ) : null}
+          <RateFields value={value} errorOf={errorOf} onChange={(key, next) => setTyped({ ...typed, [key]: next })} />
+        </>
+      )}
+    </FormDialog>
   )
 }
 

@@ -132,6 +132,7 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
     parts.some((part) => errorOf(part) !== undefined)
       ? { error: true, 'aria-invalid': true, 'aria-describedby': noteId }
       : {}
+  const cell = { row, name, markOf, onChange }
   return (
     <div role="row" className="column-row" data-removed={row.isRemoved || undefined}>
       <div role="cell">
@@ -154,53 +155,8 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
           <p className="column-note">{texts.renamed(row.was)}</p>
         ) : null}
       </div>
-      <div role="cell" className="column-type">
-        {isId ? (
-          <span className="soft">{texts.idText}</span>
-        ) : (
-          <NativeSelect
-            aria-label={texts.typeOf(name)}
-            data={row.type === 'other' ? ['other'] : [...columnTypes]}
-            value={row.type}
-            disabled={isLocked}
-            {...markOf('type')}
-            onChange={(event) => onChange(withType(row, event.currentTarget.value as ColumnType))}
-          />
-        )}
-        {row.type === 'text' ? (
-          <TextInput
-            aria-label={texts.lengthOf(name)}
-            placeholder={texts.length}
-            inputMode="numeric"
-            value={row.length}
-            disabled={isLocked}
-            {...markOf('type', 'length')}
-            onChange={(event) => onChange({ ...row, length: event.currentTarget.value.replaceAll(/\D/g, '') })}
-          />
-        ) : null}
-      </div>
-      <div role="cell" data-head={texts.default}>
-        {isId ? null : row.type === 'boolean' ? (
-          <NativeSelect
-            aria-label={texts.defaultOf(name)}
-            data={[{ value: '', label: texts.noDefault }, 'true', 'false']}
-            value={row.default}
-            disabled={isLocked}
-            {...markOf('default')}
-            onChange={(event) => onChange({ ...row, default: event.currentTarget.value })}
-          />
-        ) : (
-          <TextInput
-            aria-label={texts.defaultOf(name)}
-            dir="auto"
-            placeholder={row.type === 'timestamp' ? 'now' : texts.noDefault}
-            value={row.default}
-            disabled={isLocked}
-            {...markOf('default')}
-            onChange={(event) => onChange({ ...row, default: event.currentTarget.value })}
-          />
-        )}
-      </div>
+      <TypeCell {...cell} />
+      <DefaultCell {...cell} />
       <div role="cell" data-label={texts.null}>
         {isId ? null : (
           <Checkbox
@@ -223,30 +179,7 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
           />
         )}
       </div>
-      <div role="cell" className="column-reference" data-head={texts.references}>
-        {isId ? null : (
-          <ChoiceSelect
-            aria-label={texts.referencesOf(name)}
-            choices={[{ value: '', label: texts.noReference }, ...listTables(row, tables)]}
-            value={row.references}
-            disabled={isLocked}
-            {...markOf('references')}
-            onChange={(next) => onChange(withReference(row, next, tables))}
-          />
-        )}
-        {row.references === '' ? null : (
-          <NativeSelect
-            aria-label={texts.onDeleteOf(name)}
-            data={Object.entries(texts.onDeletes)
-              .filter(([value]) => value !== (row.onDelete === 'restrict' ? '' : 'restrict')) // which means the same
-              .map(([value, label]) => ({ value, label }))}
-            value={row.onDelete}
-            disabled={isLocked}
-            {...markOf('on_delete')}
-            onChange={(event) => onChange({ ...row, onDelete: event.currentTarget.value })}
-          />
-        )}
-      </div>
+      <ReferenceCell {...cell} tables={tables} />
       <div role="cell" className="column-remove">
         <ActionIcon size={28} aria-label={row.isRemoved ? texts.restore(name) : texts.remove(name)} onClick={onRemove}>
           {row.isRemoved ? <RotateCcw size={14} aria-hidden /> : <X size={14} aria-hidden />}
@@ -259,6 +192,109 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
           </p>
         ))}
       </div>
+    </div>
+  )
+}
+
+interface CellProps {
+  readonly row: Row
+  /** The name of the column, for labels. */
+  readonly name: string
+  /** Marks a field that one of these parts of the column is wrong in. */
+  markOf(...parts: readonly string[]): object
+  onChange(row: Row): void
+}
+
+/** The type, and the length of texts. */
+function TypeCell({ row, name, markOf, onChange }: CellProps) {
+  return (
+    <div role="cell" className="column-type">
+      {row.type === 'id' ? (
+        <span className="soft">{texts.idText}</span>
+      ) : (
+        <NativeSelect
+          aria-label={texts.typeOf(name)}
+          data={row.type === 'other' ? ['other'] : [...columnTypes]}
+          value={row.type}
+          disabled={row.isRemoved}
+          {...markOf('type')}
+          onChange={(event) => onChange(withType(row, event.currentTarget.value as ColumnType))}
+        />
+      )}
+      {row.type === 'text' ? (
+        <TextInput
+          aria-label={texts.lengthOf(name)}
+          placeholder={texts.length}
+          inputMode="numeric"
+          value={row.length}
+          disabled={row.isRemoved}
+          {...markOf('type', 'length')}
+          onChange={(event) => onChange({ ...row, length: event.currentTarget.value.replaceAll(/\D/g, '') })}
+        />
+      ) : null}
+    </div>
+  )
+}
+
+function DefaultCell({ row, name, markOf, onChange }: CellProps) {
+  return (
+    <div role="cell" data-head={texts.default}>
+      {row.type === 'id' ? null : row.type === 'boolean' ? (
+        <NativeSelect
+          aria-label={texts.defaultOf(name)}
+          data={[{ value: '', label: texts.noDefault }, 'true', 'false']}
+          value={row.default}
+          disabled={row.isRemoved}
+          {...markOf('default')}
+          onChange={(event) => onChange({ ...row, default: event.currentTarget.value })}
+        />
+      ) : (
+        <TextInput
+          aria-label={texts.defaultOf(name)}
+          dir="auto"
+          placeholder={row.type === 'timestamp' ? 'now' : texts.noDefault}
+          value={row.default}
+          disabled={row.isRemoved}
+          {...markOf('default')}
+          onChange={(event) => onChange({ ...row, default: event.currentTarget.value })}
+        />
+      )}
+    </div>
+  )
+}
+
+/** The table that the column refers to, and what becomes of its rows. */
+function ReferenceCell({
+  row,
+  name,
+  tables,
+  markOf,
+  onChange,
+}: CellProps & { readonly tables: readonly ReferencedTable[] }) {
+  return (
+    <div role="cell" className="column-reference" data-head={texts.references}>
+      {row.type === 'id' ? null : (
+        <ChoiceSelect
+          aria-label={texts.referencesOf(name)}
+          choices={[{ value: '', label: texts.noReference }, ...listTables(row, tables)]}
+          value={row.references}
+          disabled={row.isRemoved}
+          {...markOf('references')}
+          onChange={(next) => onChange(withReference(row, next, tables))}
+        />
+      )}
+      {row.references === '' ? null : (
+        <NativeSelect
+          aria-label={texts.onDeleteOf(name)}
+          data={Object.entries(texts.onDeletes)
+            .filter(([value]) => value !== (row.onDelete === 'restrict' ? '' : 'restrict')) // which means the same
+            .map(([value, label]) => ({ value, label }))}
+          value={row.onDelete}
+          disabled={row.isRemoved}
+          {...markOf('on_delete')}
+          onChange={(event) => onChange({ ...row, onDelete: event.currentTarget.value })}
+        />
+      )}
     </div>
   )
 }

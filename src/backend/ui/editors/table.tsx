@@ -14,7 +14,8 @@ import { isMap, type Json } from '../edit/values.ts'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
 import { build } from '../strings/build.ts'
 import { tableEditor as texts } from '../strings/table-editor.ts'
-import { Consequences, TableDesigner, Uses, writeProblem } from './table-designer.tsx'
+import { TableDesigner } from './table-designer.tsx'
+import { Consequences, Uses, writeProblem } from './table-plan.tsx'
 import type { ColumnType, ReferencedTable } from './table-state.ts'
 
 const TableApi = lazyPart(() => import('./table-api.tsx'), 'TableApi')

@@ -1,13 +1,10 @@
-import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { Suspense, useState } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { definitionQuery, type Definition } from '../api/definition.ts'
-import { DataTable } from '../components/data-table.tsx'
+import { TablePage } from '../components/table-page.tsx'
 import { Source, Users } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { listLocally } from '../components/local-list.ts'
-import { PageHeader } from '../components/page-header.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
 import { pointerOf } from '../edit/values.ts'
@@ -30,52 +27,48 @@ const lists = {
 export function Page() {
   const queries = useQueryClient()
   const canEdit = useCanEdit()
-  const [isAdding, setAdding] = useState(false)
-  const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.action.new}</Button> : undefined
   return (
-    <>
-      <PageHeader title={strings.pages.actions} text={texts.text} action={add} />
-      <DataTable
-        label={strings.pages.actions}
-        queryKey={['definition', 'actions']}
-        load={async (query) => listLocally((await queries.query(definitionQuery)).actions, query, lists)}
-        columns={[
-          {
-            name: 'name',
-            width: 280,
-            label: texts.name,
-            isSortable: true,
-            render: ({ name, kind }) =>
-              kind === 'named' ? (
-                <MarkedName name={name} at={pointerOf('action', name)} />
-              ) : (
-                <bdi className={kind === 'file' ? 'mono' : undefined}>{name}</bdi>
-              ),
-          },
-          {
-            name: 'kind',
-            label: texts.kind,
-            render: ({ kind, class: of }) =>
-              kind === 'named' ? <bdi className="nowrap">{of}</bdi> : texts.kinds[kind],
-          },
-          { name: 'source', label: build.source, isMinor: true, render: ({ source }) => <Source value={source} /> },
-          { name: 'users', label: build.usedBy, render: ({ used_by: users }) => <Users uses={users} limit={3} /> },
-        ]}
-        filters={[
-          { name: 'search', label: build.search },
-          { name: 'kind', label: texts.kind, options: { file: texts.kinds.file, class: texts.kinds.class } },
-        ]}
-        defaultSort="name"
-        rowKey={({ kind, name, used_by: users }) => `${kind} ${name} ${kind === 'class' ? users[0]?.name : ''}`}
-        rowLink={({ kind, name, used_by: users }) =>
-          kind === 'class'
-            ? { to: '/routes/$route', params: { route: users[0]?.name ?? '' } }
-            : { to: '/actions/$name', params: { name } }
-        }
-        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
-      />
+    <TablePage
+      title={strings.pages.actions}
+      text={texts.text}
+      add={canEdit ? { label: editing.entry.action.new, dialog: NewAction } : undefined}
+      queryKey={['definition', 'actions']}
+      load={async (query) => listLocally((await queries.query(definitionQuery)).actions, query, lists)}
+      columns={[
+        {
+          name: 'name',
+          width: 280,
+          label: texts.name,
+          isSortable: true,
+          render: ({ name, kind }) =>
+            kind === 'named' ? (
+              <MarkedName name={name} at={pointerOf('action', name)} />
+            ) : (
+              <bdi className={kind === 'file' ? 'mono' : undefined}>{name}</bdi>
+            ),
+        },
+        {
+          name: 'kind',
+          label: texts.kind,
+          render: ({ kind, class: of }) => (kind === 'named' ? <bdi className="nowrap">{of}</bdi> : texts.kinds[kind]),
+        },
+        { name: 'source', label: build.source, isMinor: true, render: ({ source }) => <Source value={source} /> },
+        { name: 'users', label: build.usedBy, render: ({ used_by: users }) => <Users uses={users} limit={3} /> },
+      ]}
+      filters={[
+        { name: 'search', label: build.search },
+        { name: 'kind', label: texts.kind, options: { file: texts.kinds.file, class: texts.kinds.class } },
+      ]}
+      defaultSort="name"
+      rowKey={({ kind, name, used_by: users }) => `${kind} ${name} ${kind === 'class' ? users[0]?.name : ''}`}
+      rowLink={({ kind, name, used_by: users }) =>
+        kind === 'class'
+          ? { to: '/routes/$route', params: { route: users[0]?.name ?? '' } }
+          : { to: '/actions/$name', params: { name } }
+      }
+      empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+    >
       {canEdit ? <LastSave /> : null}
-      <Suspense>{isAdding ? <NewAction onClose={() => setAdding(false)} /> : null}</Suspense>
-    </>
+    </TablePage>
   )
 }

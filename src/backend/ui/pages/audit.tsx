@@ -1,10 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { call, type Entry } from '../api/call.ts'
-import { DataTable } from '../components/data-table.tsx'
+import { TablePage } from '../components/table-page.tsx'
 import { CutText } from '../components/delivery.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { PageHeader } from '../components/page-header.tsx'
 import { ExactTime } from '../components/time.tsx'
 import { strings } from '../strings.ts'
 
@@ -29,46 +28,44 @@ const kinds = [
 
 export function Page() {
   return (
-    <>
-      <PageHeader title={pages.audit} text={texts.text} />
-      <DataTable
-        label={pages.audit}
-        queryKey={['audit']}
-        load={(query, signal) => call('GET /audit', { query: query as object }, signal)}
-        rowKey={({ id }) => id}
-        defaultSort="-at"
-        columns={[
-          {
-            name: 'action',
-            label: texts.action,
-            width: 192,
-            render: ({ action }) => <span className="strong">{action}</span>,
-          },
-          {
-            name: 'subject',
-            label: texts.subject,
-            width: '16%',
-            render: (entry) => <Subject entry={entry} />,
-          },
-          { name: 'change', label: texts.change, width: '40%', render: (entry) => <Changes entry={entry} /> },
-          { name: 'by', label: texts.by, render: ({ user }) => <CutText text={user.name} /> },
-          {
-            name: 'how',
-            label: texts.how,
-            isMinor: true,
-            render: ({ how }) => <span className="nowrap">{texts.hows[how]}</span>,
-          },
-          { name: 'at', label: texts.at, isSortable: true, render: ({ at }) => <ExactTime value={at} /> },
-        ]}
-        filters={[
-          { name: 'kind', label: texts.kind, options: Object.fromEntries(kinds.map((kind) => [kind, kind])) },
-          { name: 'subject', label: texts.subject },
-          { name: 'user', label: texts.by },
-          { name: 'since', label: since, options: spans },
-        ]}
-        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
-      />
-    </>
+    <TablePage
+      title={pages.audit}
+      text={texts.text}
+      queryKey={['audit']}
+      load={(query, signal) => call('GET /audit', { query: query as object }, signal)}
+      rowKey={({ id }) => id}
+      defaultSort="-at"
+      columns={[
+        {
+          name: 'action',
+          label: texts.action,
+          width: 192,
+          render: ({ action }) => <span className="strong">{action}</span>,
+        },
+        {
+          name: 'subject',
+          label: texts.subject,
+          width: '16%',
+          render: (entry) => <Subject entry={entry} />,
+        },
+        { name: 'change', label: texts.change, width: '40%', render: (entry) => <Changes entry={entry} /> },
+        { name: 'by', label: texts.by, render: ({ user }) => <CutText text={user.name} /> },
+        {
+          name: 'how',
+          label: texts.how,
+          isMinor: true,
+          render: ({ how }) => <span className="nowrap">{texts.hows[how]}</span>,
+        },
+        { name: 'at', label: texts.at, isSortable: true, render: ({ at }) => <ExactTime value={at} /> },
+      ]}
+      filters={[
+        { name: 'kind', label: texts.kind, options: Object.fromEntries(kinds.map((kind) => [kind, kind])) },
+        { name: 'subject', label: texts.subject },
+        { name: 'user', label: texts.by },
+        { name: 'since', label: since, options: spans },
+      ]}
+      empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+    />
   )
 }
 

@@ -1,15 +1,13 @@
-import { Button } from '@mantine/core'
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { call, type Entry } from '../api/call.ts'
 import { definitionId, definitionQuery } from '../api/definition.ts'
 import { State } from '../components/badge.tsx'
-import { DataTable } from '../components/data-table.tsx'
+import { TablePage } from '../components/table-page.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { NextRun, RunDialog } from '../components/cronjob.tsx'
 import { listLocally } from '../components/local-list.ts'
-import { PageHeader } from '../components/page-header.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
@@ -57,67 +55,65 @@ export function Page() {
   const mayRun = useHasScope('backend.operate')
   const canEdit = useCanEdit()
   const queries = useQueryClient()
-  const [isAdding, setAdding] = useState(false)
-  const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.cronjob.new}</Button> : undefined
   return (
-    <>
-      <PageHeader title={pages.cronjobs} text={texts.text} mode={strings.mode.atOnce} action={add} />
-      <DataTable
-        label={pages.cronjobs}
-        queryKey={['cronjob']}
-        load={async (query, signal) => {
-          const { entry } = await call('GET /cronjob', {}, signal)
-          return listLocally([...entry, ...(await listNewJobs(queries, entry))], query, lists)
-        }}
-        defaultSort="name"
-        rowKey={({ name }) => name}
-        rowLink={({ name }) => ({ to: '/cronjobs/$name', params: { name } })}
-        columns={[
-          {
-            name: 'name',
-            label: texts.name,
-            isSortable: true,
-            render: ({ name }) => <MarkedName name={name} at={pointerOf('cronjob', name)} />,
-          },
-          {
-            name: 'schedule',
-            label: texts.schedule,
-            render: ({ schedule, timezone }) => (
-              <span className="nowrap">
-                <span className="mono">{schedule}</span> <span className="soft">{timezone}</span>
-              </span>
-            ),
-          },
-          { name: 'next', label: texts.next, isSortable: true, render: (job) => <NextRun job={job} /> },
-          { name: 'result', label: texts.result, width: '24%', render: (job) => <Result job={job} /> },
-          {
-            name: 'last',
-            label: texts.last,
-            isSortable: true,
-            render: ({ started_at: started }) => (started === null ? texts.never : <RelativeTime value={started} />),
-          },
-        ]}
-        {...(mayRun
-          ? {
-              rowActions: ({ name, is_running: isRunning, isDraft }: Cronjob) =>
-                isRunning || isDraft ? [] : [{ label: texts.run, run: () => setAsked(name) }],
-            }
-          : {})}
-        filters={[
-          { name: 'search', label: texts.search },
-          {
-            name: 'result',
-            label: texts.result,
-            options: { done: texts.done, failed: texts.failed, none: texts.never },
-          },
-        ]}
-        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
-        refreshMs={refreshMs}
-      />
+    <TablePage
+      title={pages.cronjobs}
+      text={texts.text}
+      mode={strings.mode.atOnce}
+      add={canEdit ? { label: editing.entry.cronjob.new, dialog: NewCronjob } : undefined}
+      queryKey={['cronjob']}
+      load={async (query, signal) => {
+        const { entry } = await call('GET /cronjob', {}, signal)
+        return listLocally([...entry, ...(await listNewJobs(queries, entry))], query, lists)
+      }}
+      defaultSort="name"
+      rowKey={({ name }) => name}
+      rowLink={({ name }) => ({ to: '/cronjobs/$name', params: { name } })}
+      columns={[
+        {
+          name: 'name',
+          label: texts.name,
+          isSortable: true,
+          render: ({ name }) => <MarkedName name={name} at={pointerOf('cronjob', name)} />,
+        },
+        {
+          name: 'schedule',
+          label: texts.schedule,
+          render: ({ schedule, timezone }) => (
+            <span className="nowrap">
+              <span className="mono">{schedule}</span> <span className="soft">{timezone}</span>
+            </span>
+          ),
+        },
+        { name: 'next', label: texts.next, isSortable: true, render: (job) => <NextRun job={job} /> },
+        { name: 'result', label: texts.result, width: '24%', render: (job) => <Result job={job} /> },
+        {
+          name: 'last',
+          label: texts.last,
+          isSortable: true,
+          render: ({ started_at: started }) => (started === null ? texts.never : <RelativeTime value={started} />),
+        },
+      ]}
+      {...(mayRun
+        ? {
+            rowActions: ({ name, is_running: isRunning, isDraft }: Cronjob) =>
+              isRunning || isDraft ? [] : [{ label: texts.run, run: () => setAsked(name) }],
+          }
+        : {})}
+      filters={[
+        { name: 'search', label: texts.search },
+        {
+          name: 'result',
+          label: texts.result,
+          options: { done: texts.done, failed: texts.failed, none: texts.never },
+        },
+      ]}
+      empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+      refreshMs={refreshMs}
+    >
       {asked === undefined ? null : <RunDialog name={asked} onClose={() => setAsked(undefined)} />}
       {canEdit ? <LastSave /> : null}
-      <Suspense>{isAdding ? <NewCronjob onClose={() => setAdding(false)} /> : null}</Suspense>
-    </>
+    </TablePage>
   )
 }
 

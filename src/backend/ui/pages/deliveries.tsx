@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
-import { DataTable } from '../components/data-table.tsx'
+import { TablePage } from '../components/table-page.tsx'
 import {
   type Delivery,
   deliveryColumns,
@@ -14,7 +14,6 @@ import {
   nameDelivery,
 } from '../components/delivery.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { strings } from '../strings.ts'
 
@@ -39,47 +38,48 @@ export function Page() {
     await queries.invalidateQueries({ queryKey: ['delivery'] })
   }
   return (
-    <>
-      <PageHeader title={operate.pages.deliveries} text={texts.text} mode={strings.mode.atOnce}>
+    <TablePage<Delivery>
+      title={operate.pages.deliveries}
+      text={texts.text}
+      mode={strings.mode.atOnce}
+      actions={
         <Button variant="default" onClick={() => setAsking(true)}>
           {replayDead.open}
         </Button>
-      </PageHeader>
-      <DataTable<Delivery>
-        label={operate.pages.deliveries}
-        queryKey={['delivery']}
-        load={loadDeliveries}
-        rowKey={({ id }) => id}
-        rowName={(delivery) => nameDelivery(delivery)}
-        rowLink={({ id }) => ({ to: '/deliveries/$id', params: { id } })}
-        columns={deliveryColumns('event', 'status', 'result', 'endpoint', 'user', 'attempts', 'created')}
-        filters={[
-          { name: 'status', label: operate.status, options: deliveryStatuses },
-          { name: 'event', label: operate.event },
-          { name: 'user', label: operate.user },
-          { name: 'endpoint', label: operate.endpoint },
-          { name: 'subscription', label: texts.subscription },
-          { name: 'since', label: operate.since, options: operate.spans },
-        ]}
-        rowActions={({ id, status, endpoint, subscription }) => [
-          {
-            label: status === 'pending' ? texts.retry : texts.replay,
-            run: () => void send(id, status === 'pending'),
-          },
-          ...(endpoint === null ? [] : [{ label: texts.sameEndpoint, run: () => filterBy({ endpoint }) }]),
-          { label: texts.sameSubscription, run: () => filterBy({ subscription }) },
-        ]}
-        empty={
-          <EmptyState
-            title={texts.empty}
-            text={texts.emptyText}
-            link={{ to: '/subscriptions', label: texts.emptyLink }}
-          />
-        }
-        refreshMs={refreshMs}
-      />
+      }
+      queryKey={['delivery']}
+      load={loadDeliveries}
+      rowKey={({ id }) => id}
+      rowName={(delivery) => nameDelivery(delivery)}
+      rowLink={({ id }) => ({ to: '/deliveries/$id', params: { id } })}
+      columns={deliveryColumns('event', 'status', 'result', 'endpoint', 'user', 'attempts', 'created')}
+      filters={[
+        { name: 'status', label: operate.status, options: deliveryStatuses },
+        { name: 'event', label: operate.event },
+        { name: 'user', label: operate.user },
+        { name: 'endpoint', label: operate.endpoint },
+        { name: 'subscription', label: texts.subscription },
+        { name: 'since', label: operate.since, options: operate.spans },
+      ]}
+      rowActions={({ id, status, endpoint, subscription }) => [
+        {
+          label: status === 'pending' ? texts.retry : texts.replay,
+          run: () => void send(id, status === 'pending'),
+        },
+        ...(endpoint === null ? [] : [{ label: texts.sameEndpoint, run: () => filterBy({ endpoint }) }]),
+        { label: texts.sameSubscription, run: () => filterBy({ subscription }) },
+      ]}
+      empty={
+        <EmptyState
+          title={texts.empty}
+          text={texts.emptyText}
+          link={{ to: '/subscriptions', label: texts.emptyLink }}
+        />
+      }
+      refreshMs={refreshMs}
+    >
       {isAsking ? <ReplayDialog onClose={() => setAsking(false)} /> : null}
-    </>
+    </TablePage>
   )
 }
 

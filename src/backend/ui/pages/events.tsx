@@ -1,13 +1,10 @@
-import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { Suspense, useState } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { definitionQuery, type Definition } from '../api/definition.ts'
-import { DataTable } from '../components/data-table.tsx'
+import { TablePage } from '../components/table-page.tsx'
 import { Users } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { listLocally } from '../components/local-list.ts'
-import { PageHeader } from '../components/page-header.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
 import { pointerOf } from '../edit/values.ts'
@@ -29,45 +26,42 @@ const lists = {
 export function Page() {
   const queries = useQueryClient()
   const canEdit = useCanEdit()
-  const [isAdding, setAdding] = useState(false)
-  const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.event.new}</Button> : undefined
   return (
-    <>
-      <PageHeader title={strings.pages.events} text={texts.text} action={add} />
-      <DataTable
-        label={strings.pages.events}
-        queryKey={['definition', 'events']}
-        load={async (query) => listLocally((await queries.query(definitionQuery)).events, query, lists)}
-        columns={[
-          {
-            name: 'name',
-            label: texts.name,
-            isSortable: true,
-            render: ({ name }) => <MarkedName name={name} at={pointerOf('event', name)} />,
-          },
-          {
-            name: 'description',
-            label: texts.description,
-            isMinor: true,
-            render: ({ description }) => <span dir="auto">{description}</span>,
-          },
-          { name: 'scopes', label: texts.scopes, render: ({ scopes }) => <Scopes scopes={scopes} /> },
-          {
-            name: 'users',
-            label: texts.dispatchedBy,
-            render: ({ dispatched_by: users }) =>
-              users.length === 0 ? <span className="soft">{texts.code}</span> : <Users uses={users} limit={3} />,
-          },
-        ]}
-        filters={[{ name: 'search', label: build.search }]}
-        defaultSort="name"
-        rowKey={({ name }) => name}
-        rowLink={({ name }) => ({ to: '/events/$name', params: { name } })}
-        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
-      />
+    <TablePage
+      title={strings.pages.events}
+      text={texts.text}
+      add={canEdit ? { label: editing.entry.event.new, dialog: NewEvent } : undefined}
+      queryKey={['definition', 'events']}
+      load={async (query) => listLocally((await queries.query(definitionQuery)).events, query, lists)}
+      columns={[
+        {
+          name: 'name',
+          label: texts.name,
+          isSortable: true,
+          render: ({ name }) => <MarkedName name={name} at={pointerOf('event', name)} />,
+        },
+        {
+          name: 'description',
+          label: texts.description,
+          isMinor: true,
+          render: ({ description }) => <span dir="auto">{description}</span>,
+        },
+        { name: 'scopes', label: texts.scopes, render: ({ scopes }) => <Scopes scopes={scopes} /> },
+        {
+          name: 'users',
+          label: texts.dispatchedBy,
+          render: ({ dispatched_by: users }) =>
+            users.length === 0 ? <span className="soft">{texts.code}</span> : <Users uses={users} limit={3} />,
+        },
+      ]}
+      filters={[{ name: 'search', label: build.search }]}
+      defaultSort="name"
+      rowKey={({ name }) => name}
+      rowLink={({ name }) => ({ to: '/events/$name', params: { name } })}
+      empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+    >
       {canEdit ? <LastSave /> : null}
-      <Suspense>{isAdding ? <NewEvent onClose={() => setAdding(false)} /> : null}</Suspense>
-    </>
+    </TablePage>
   )
 }
 

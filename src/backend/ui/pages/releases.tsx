@@ -2,11 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call, type Entry } from '../api/call.ts'
 import { State } from '../components/badge.tsx'
-import { DataTable } from '../components/data-table.tsx'
+import { TablePage } from '../components/table-page.tsx'
 import { CutText } from '../components/delivery.tsx'
 import { NoRelease } from '../components/definition-parts.tsx'
 import { listLocally } from '../components/local-list.ts'
-import { PageHeader } from '../components/page-header.tsx'
 import { shortId } from '../components/release-link.tsx'
 import { RollBackDialog, rollBackLabel } from '../components/roll-back-dialog.tsx'
 import { rollbackCheck } from '../components/rollback-obstacle.tsx'
@@ -58,55 +57,55 @@ export function Page() {
   const canOpen = useHasDraft() && !config.isDevelopment
   const [opened, setOpened] = useState<string>()
   return (
-    <>
-      <PageHeader title={strings.pages.releases} text={texts.text} mode={strings.mode.atOnce} />
-      <DataTable
-        label={strings.pages.releases}
-        queryKey={['release']}
-        load={async (query, signal) => listLocally(await loadReleases(signal), query, lists)}
-        defaultSort="-at"
-        rowKey={({ id }) => shortId(id)}
-        rowLink={({ id }) => ({ to: '/releases/$id', params: { id } })}
-        columns={[
-          { name: 'id', label: texts.release, render: ({ id }) => <span className="mono">{shortId(id)}</span> },
-          {
-            name: 'state',
-            label: texts.state,
-            render: ({ is_active: isActive }) => (isActive ? <State tone="good">{texts.active}</State> : null),
-          },
-          { name: 'message', label: texts.message, width: '40%', render: ({ message }) => <Message text={message} /> },
-          { name: 'kind', label: texts.how, isMinor: true, render: ({ kind }) => kinds[kind] ?? kind },
-          { name: 'by', label: texts.by, isSortable: true, render: ({ activated_by: by }) => <CutText text={by} /> },
-          {
-            name: 'at',
-            label: texts.at,
-            isSortable: true,
-            render: ({ activated_at: at }) => <RelativeTime value={at} />,
-          },
-        ]}
-        rowActions={(release) =>
-          release.is_active
-            ? []
-            : [
-                ...(mayRollBack
-                  ? [
-                      {
-                        label: rollBackLabel(release.id, release.isNewer),
-                        check: rollbackCheck(release.id),
-                        run: () => setChosen(release),
-                      },
-                    ]
-                  : []),
-                ...(canOpen ? [{ label: publish.open.action, run: () => setOpened(release.id) }] : []),
-              ]
-        }
-        filters={[
-          { name: 'search', label: texts.search },
-          { name: 'kind', label: texts.how, options: kinds },
-        ]}
-        empty={<NoRelease />}
-        refreshMs={10_000}
-      />
+    <TablePage
+      title={strings.pages.releases}
+      text={texts.text}
+      mode={strings.mode.atOnce}
+      queryKey={['release']}
+      load={async (query, signal) => listLocally(await loadReleases(signal), query, lists)}
+      defaultSort="-at"
+      rowKey={({ id }) => shortId(id)}
+      rowLink={({ id }) => ({ to: '/releases/$id', params: { id } })}
+      columns={[
+        { name: 'id', label: texts.release, render: ({ id }) => <span className="mono">{shortId(id)}</span> },
+        {
+          name: 'state',
+          label: texts.state,
+          render: ({ is_active: isActive }) => (isActive ? <State tone="good">{texts.active}</State> : null),
+        },
+        { name: 'message', label: texts.message, width: '40%', render: ({ message }) => <Message text={message} /> },
+        { name: 'kind', label: texts.how, isMinor: true, render: ({ kind }) => kinds[kind] ?? kind },
+        { name: 'by', label: texts.by, isSortable: true, render: ({ activated_by: by }) => <CutText text={by} /> },
+        {
+          name: 'at',
+          label: texts.at,
+          isSortable: true,
+          render: ({ activated_at: at }) => <RelativeTime value={at} />,
+        },
+      ]}
+      rowActions={(release) =>
+        release.is_active
+          ? []
+          : [
+              ...(mayRollBack
+                ? [
+                    {
+                      label: rollBackLabel(release.id, release.isNewer),
+                      check: rollbackCheck(release.id),
+                      run: () => setChosen(release),
+                    },
+                  ]
+                : []),
+              ...(canOpen ? [{ label: publish.open.action, run: () => setOpened(release.id) }] : []),
+            ]
+      }
+      filters={[
+        { name: 'search', label: texts.search },
+        { name: 'kind', label: texts.how, options: kinds },
+      ]}
+      empty={<NoRelease />}
+      refreshMs={10_000}
+    >
       {opened === undefined ? null : <OpenAsDraft release={opened} onClose={() => setOpened(undefined)} />}
       {target === undefined ? null : (
         <RollBackDialog
@@ -116,7 +115,7 @@ export function Page() {
           onDone={() => queries.invalidateQueries({ queryKey: ['release'] })}
         />
       )}
-    </>
+    </TablePage>
   )
 }
 

@@ -1,13 +1,10 @@
-import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { Suspense, useState } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { definitionQuery, type Definition } from '../api/definition.ts'
-import { DataTable } from '../components/data-table.tsx'
+import { TablePage } from '../components/table-page.tsx'
 import { Source } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { listLocally } from '../components/local-list.ts'
-import { PageHeader } from '../components/page-header.tsx'
 import { Type } from '../components/schema-view.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
@@ -30,41 +27,38 @@ const lists = {
 export function Page() {
   const queries = useQueryClient()
   const canEdit = useCanEdit()
-  const [isAdding, setAdding] = useState(false)
-  const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.schema.new}</Button> : undefined
   return (
-    <>
-      <PageHeader title={strings.pages.schemas} text={texts.text} action={add} />
-      <DataTable
-        label={strings.pages.schemas}
-        queryKey={['definition', 'schemas']}
-        load={async (query) => listLocally((await queries.query(definitionQuery)).schemas, query, lists)}
-        columns={[
-          {
-            name: 'name',
-            label: texts.name,
-            isSortable: true,
-            render: ({ name }) => <MarkedName name={name} at={pointerOf('schema', name)} />,
-          },
-          { name: 'type', label: texts.type, render: ({ schema }) => <Type schema={schema} /> },
-          { name: 'source', label: build.source, isMinor: true, render: ({ source }) => <Source value={source} /> },
-          {
-            name: 'used',
-            label: build.usedBy,
-            isSortable: true,
-            isRight: true,
-            render: ({ used_by: users }) =>
-              users.length === 0 ? <span className="soft">{build.unused}</span> : build.number(users.length),
-          },
-        ]}
-        filters={[{ name: 'search', label: build.search }]}
-        defaultSort="name"
-        rowKey={({ name }) => name}
-        rowLink={({ name }) => ({ to: '/schemas/$name', params: { name } })}
-        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
-      />
+    <TablePage
+      title={strings.pages.schemas}
+      text={texts.text}
+      add={canEdit ? { label: editing.entry.schema.new, dialog: NewSchema } : undefined}
+      queryKey={['definition', 'schemas']}
+      load={async (query) => listLocally((await queries.query(definitionQuery)).schemas, query, lists)}
+      columns={[
+        {
+          name: 'name',
+          label: texts.name,
+          isSortable: true,
+          render: ({ name }) => <MarkedName name={name} at={pointerOf('schema', name)} />,
+        },
+        { name: 'type', label: texts.type, render: ({ schema }) => <Type schema={schema} /> },
+        { name: 'source', label: build.source, isMinor: true, render: ({ source }) => <Source value={source} /> },
+        {
+          name: 'used',
+          label: build.usedBy,
+          isSortable: true,
+          isRight: true,
+          render: ({ used_by: users }) =>
+            users.length === 0 ? <span className="soft">{build.unused}</span> : build.number(users.length),
+        },
+      ]}
+      filters={[{ name: 'search', label: build.search }]}
+      defaultSort="name"
+      rowKey={({ name }) => name}
+      rowLink={({ name }) => ({ to: '/schemas/$name', params: { name } })}
+      empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+    >
       {canEdit ? <LastSave /> : null}
-      <Suspense>{isAdding ? <NewSchema onClose={() => setAdding(false)} /> : null}</Suspense>
-    </>
+    </TablePage>
   )
 }

@@ -1,15 +1,13 @@
-import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Suspense, useState } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { call, type Entry } from '../api/call.ts'
 import { isBackendScope, useScopes } from '../components/access.tsx'
 import { State } from '../components/badge.tsx'
 import { CopyText } from '../components/copy.tsx'
-import { DataTable, type Column } from '../components/data-table.tsx'
+import type { Column } from '../components/data-table.tsx'
+import { TablePage } from '../components/table-page.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { PageHeader } from '../components/page-header.tsx'
 import { useCanEdit, valueQuery } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
 import { isMap } from '../edit/values.ts'
@@ -72,7 +70,6 @@ function editorOf({ name }: Scope, declared: readonly string[]) {
 export function Page() {
   const queries = useQueryClient()
   const canEdit = useCanEdit()
-  const [isAdding, setAdding] = useState(false)
   const declared = useDeclared(canEdit)
   const problems = useScopes().data?.problems ?? []
   const load = async (search: string) => {
@@ -81,51 +78,44 @@ export function Page() {
     return { entry: entry.filter(matches) }
   }
   return (
-    <>
-      <PageHeader
-        title={access.pages.scopes}
-        text={texts.text}
-        action={canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.scope.new}</Button> : undefined}
-      />
-      {problems.length === 0 ? null : (
-        <div className="warnings" role="note">
-          <p>{texts.problem}</p>
-          {problems.map((problem) => (
-            <p key={problem} dir="auto">
-              {problem}
-            </p>
-          ))}
-        </div>
-      )}
-      <DataTable
-        label={access.pages.scopes}
-        queryKey={['scope']}
-        load={({ search = '' }) => load(search.toLowerCase())}
-        rowKey={({ name }) => name}
-        columns={[
-          {
-            name: 'name',
-            label: access.scope,
-            render: (scope) =>
-              canEdit && editorOf(scope, declared) !== undefined ? (
-                <code dir="auto">{scope.name}</code>
-              ) : (
-                <CopyText value={scope.name} isMono label={access.scope} />
-              ),
-          },
-          ...columns,
-        ]}
-        {...(canEdit ? { rowLink: (scope: Scope) => editorOf(scope, declared) } : {})}
-        filters={[{ name: 'search', label: texts.search }]}
-        empty={<EmptyState title={access.picker.none} />}
-      />
+    <TablePage
+      title={access.pages.scopes}
+      text={texts.text}
+      add={canEdit ? { label: editing.entry.scope.new, dialog: NewScope } : undefined}
+      notes={
+        problems.length === 0 ? null : (
+          <div className="warnings" role="note">
+            <p>{texts.problem}</p>
+            {problems.map((problem) => (
+              <p key={problem} dir="auto">
+                {problem}
+              </p>
+            ))}
+          </div>
+        )
+      }
+      queryKey={['scope']}
+      load={({ search = '' }) => load(search.toLowerCase())}
+      rowKey={({ name }) => name}
+      columns={[
+        {
+          name: 'name',
+          label: access.scope,
+          render: (scope) =>
+            canEdit && editorOf(scope, declared) !== undefined ? (
+              <code dir="auto">{scope.name}</code>
+            ) : (
+              <CopyText value={scope.name} isMono label={access.scope} />
+            ),
+        },
+        ...columns,
+      ]}
+      {...(canEdit ? { rowLink: (scope: Scope) => editorOf(scope, declared) } : {})}
+      filters={[{ name: 'search', label: texts.search }]}
+      empty={<EmptyState title={access.picker.none} />}
+    >
       {canEdit ? <LastSave /> : null}
-      {isAdding ? (
-        <Suspense>
-          <NewScope onClose={() => setAdding(false)} />
-        </Suspense>
-      ) : null}
-    </>
+    </TablePage>
   )
 }
 

@@ -1,10 +1,9 @@
 import { call, type Entry } from '../api/call.ts'
 import { State, type Tone } from '../components/badge.tsx'
-import { DataTable } from '../components/data-table.tsx'
+import { TablePage } from '../components/table-page.tsx'
 import { CutText } from '../components/delivery.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { listLocally } from '../components/local-list.ts'
-import { PageHeader } from '../components/page-header.tsx'
 import { ReleaseLink } from '../components/release-link.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { strings } from '../strings.ts'
@@ -25,55 +24,53 @@ const lists = {
 
 export function Page() {
   return (
-    <>
-      <PageHeader title={strings.pages.servers} text={texts.text} />
-      <DataTable
-        label={strings.pages.servers}
-        queryKey={['server']}
-        load={async (query, signal) => listLocally((await call('GET /server', {}, signal)).entry, query, lists)}
-        rowKey={({ name, heartbeat_at: beat, state }) => `${name} ${state === 'silent' ? beat : ''}`}
-        columns={[
-          {
-            name: 'name',
-            label: texts.name,
-            isSortable: true,
-            render: ({ name }) => (
-              <span className="strong">
-                <CutText text={name} />
-              </span>
-            ),
-          },
-          {
-            name: 'state',
-            label: texts.state,
-            isSortable: true,
-            width: '32%',
-            render: (server) => <ServerState server={server} />,
-          },
-          {
-            name: 'release',
-            label: texts.release,
-            render: ({ release }) => (release === null ? texts.none : <ReleaseLink id={release} />),
-          },
-          { name: 'version', label: texts.version, isMinor: true, render: ({ version }) => version },
-          {
-            name: 'since',
-            label: texts.since,
-            isMinor: true,
-            render: ({ state_at: since }) => <RelativeTime value={since} />,
-          },
-          {
-            name: 'seen',
-            label: texts.seen,
-            isSortable: true,
-            render: ({ heartbeat_at: seen }) => <RelativeTime value={seen} />,
-          },
-        ]}
-        filters={[{ name: 'search', label: texts.search }]}
-        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
-        refreshMs={refreshMs}
-      />
-    </>
+    <TablePage
+      title={strings.pages.servers}
+      text={texts.text}
+      queryKey={['server']}
+      load={async (query, signal) => listLocally((await call('GET /server', {}, signal)).entry, query, lists)}
+      rowKey={({ name, heartbeat_at: beat, state }) => `${name} ${state === 'silent' ? beat : ''}`}
+      columns={[
+        {
+          name: 'name',
+          label: texts.name,
+          isSortable: true,
+          render: ({ name }) => (
+            <span className="strong">
+              <CutText text={name} />
+            </span>
+          ),
+        },
+        {
+          name: 'state',
+          label: texts.state,
+          isSortable: true,
+          width: '32%',
+          render: (server) => <ServerState server={server} />,
+        },
+        {
+          name: 'release',
+          label: texts.release,
+          render: ({ release }) => (release === null ? texts.none : <ReleaseLink id={release} />),
+        },
+        { name: 'version', label: texts.version, isMinor: true, render: ({ version }) => version },
+        {
+          name: 'since',
+          label: texts.since,
+          isMinor: true,
+          render: ({ state_at: since }) => <RelativeTime value={since} />,
+        },
+        {
+          name: 'seen',
+          label: texts.seen,
+          isSortable: true,
+          render: ({ heartbeat_at: seen }) => <RelativeTime value={seen} />,
+        },
+      ]}
+      filters={[{ name: 'search', label: texts.search }]}
+      empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+      refreshMs={refreshMs}
+    />
   )
 }
 

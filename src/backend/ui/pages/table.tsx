@@ -27,7 +27,7 @@ export function Page() {
   const { name: full = '' } = useParams({ strict: false })
   const canEdit = useCanEdit()
   // The names of tables have a dot.
-  if (full !== 'new' || !canEdit) return <TablePage full={full} canEdit={canEdit} />
+  if (full !== 'new' || !canEdit) return <ExistingTable full={full} canEdit={canEdit} />
   return (
     <Suspense fallback={<Skeleton height={160} />}>
       <NewTable />
@@ -35,7 +35,7 @@ export function Page() {
   )
 }
 
-function TablePage({ full, canEdit }: { readonly full: string; readonly canEdit: boolean }) {
+function ExistingTable({ full, canEdit }: { readonly full: string; readonly canEdit: boolean }) {
   const { data, error, isError, refetch } = useQuery(tablesQuery)
   if (isError) return <ProblemAlert error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Skeleton height={160} />

@@ -5,11 +5,10 @@ import { call, type Answer, type Entry, type Input } from '../api/call.ts'
 import { AccessDialog, ScopeSummary, useRefreshAccess, type Subject } from '../components/access.tsx'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
-import { DataTable, type Column } from '../components/data-table.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import type { Column } from '../components/data-table.tsx'
+import { TablePage } from '../components/table-page.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { PageHeader } from '../components/page-header.tsx'
-import { SaveForm } from '../components/save-form.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { strings } from '../strings.ts'
 
@@ -82,34 +81,33 @@ export function Page() {
         ? { kind: 'user', key: user, name: user }
         : undefined
   return (
-    <>
-      <PageHeader
-        title={access.pages.tokens}
-        text={texts.text}
-        mode={strings.mode.atOnce}
-        action={<Button onClick={() => setPasting(true)}>{texts.revokeToken}</Button>}
-      >
-        {filtered === undefined ? null : (
-          <Button variant="default" onClick={() => setSubject(filtered)}>
-            {texts.revokeAll(shorten(filtered.name))}
-          </Button>
-        )}
-      </PageHeader>
-      <DataTable
-        label={access.pages.tokens}
-        queryKey={['token']}
-        load={(query, signal) => call('GET /token', { query: query as Input<'GET /token'>['query'] }, signal)}
-        rowKey={({ jti }) => jti}
-        rowName={({ jti }) => shorten(jti)}
-        columns={columns}
-        filters={[
-          { name: 'user', label: texts.user },
-          { name: 'client', label: texts.client },
-        ]}
-        defaultSort="-expires"
-        rowActions={(token) => [{ label: texts.revoke, isDanger: true, run: () => setTarget(token) }]}
-        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
-      />
+    <TablePage
+      title={access.pages.tokens}
+      text={texts.text}
+      mode={strings.mode.atOnce}
+      actions={
+        <>
+          {filtered === undefined ? null : (
+            <Button variant="default" onClick={() => setSubject(filtered)}>
+              {texts.revokeAll(shorten(filtered.name))}
+            </Button>
+          )}
+          <Button onClick={() => setPasting(true)}>{texts.revokeToken}</Button>
+        </>
+      }
+      queryKey={['token']}
+      load={(query, signal) => call('GET /token', { query: query as Input<'GET /token'>['query'] }, signal)}
+      rowKey={({ jti }) => jti}
+      rowName={({ jti }) => shorten(jti)}
+      columns={columns}
+      filters={[
+        { name: 'user', label: texts.user },
+        { name: 'client', label: texts.client },
+      ]}
+      defaultSort="-expires"
+      rowActions={(token) => [{ label: texts.revoke, isDanger: true, run: () => setTarget(token) }]}
+      empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+    >
       {target === undefined ? null : <RevokeDialog token={target} onClose={() => setTarget(undefined)} />}
       {subject === undefined ? null : (
         <AccessDialog subject={subject} action="revoke" onClose={() => setSubject(undefined)} />
@@ -123,7 +121,7 @@ export function Page() {
           onClose={() => setPasting(false)}
         />
       ) : null}
-    </>
+    </TablePage>
   )
 }
 
@@ -183,22 +181,20 @@ function PasteToken({ onFound, onClose }: PasteTokenProps) {
   const [token, setToken] = useState('')
   const find = async () => onFound(await call('POST /token/find', { body: { token } }))
   return (
-    <Dialog title={texts.pasteTitle} size={480} onClose={onClose}>
-      <SaveForm action={texts.find} onSave={find} onCancel={onClose}>
-        {(errorOf) => (
-          <TextInput
-            label={texts.paste}
-            description={texts.pasteText}
-            name="token"
-            value={token}
-            error={errorOf('token')}
-            onChange={(event) => setToken(event.currentTarget.value)}
-            autoComplete="off"
-            spellCheck={false}
-            data-autofocus
-          />
-        )}
-      </SaveForm>
-    </Dialog>
+    <FormDialog title={texts.pasteTitle} size={480} action={texts.find} onSave={find} onClose={onClose}>
+      {(errorOf) => (
+        <TextInput
+          label={texts.paste}
+          description={texts.pasteText}
+          name="token"
+          value={token}
+          error={errorOf('token')}
+          onChange={(event) => setToken(event.currentTarget.value)}
+          autoComplete="off"
+          spellCheck={false}
+          data-autofocus
+        />
+      )}
+    </FormDialog>
   )
 }

@@ -17,7 +17,7 @@ import {
 } from '../components/access.tsx'
 import { announce } from '../components/announce.tsx'
 import { CommandHint } from '../components/copy.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { SaveForm } from '../components/save-form.tsx'
@@ -222,55 +222,53 @@ function NewPassword({ name, onClose }: { readonly name: string; onClose(): void
   }
   const ended = count && describeEnded({ ...count, tokens: keepTokens ? 0 : count.tokens }, ['tokens', 'sessions'])
   return (
-    <Dialog title={texts.passwordOf(name)} size={480} onClose={onClose}>
-      <SaveForm action={texts.setPassword} onSave={save} onCancel={onClose}>
-        {(errorOf) => (
-          <>
-            <TextInput
-              label={listTexts.password}
-              description={listTexts.passwordText}
-              name="password"
-              type="password"
-              value={password}
-              error={errorOf('password')}
-              onChange={(event) => setPassword(event.currentTarget.value)}
-              autoComplete="new-password"
-              data-autofocus
-            />
-            <p className={ended === undefined ? 'soft' : 'strong'}>
-              {count === undefined ? end.counting : ended === undefined ? end.nothing : end.ends(ended)}
-            </p>
+    <FormDialog title={texts.passwordOf(name)} size={480} action={texts.setPassword} onSave={save} onClose={onClose}>
+      {(errorOf) => (
+        <>
+          <TextInput
+            label={listTexts.password}
+            description={listTexts.passwordText}
+            name="password"
+            type="password"
+            value={password}
+            error={errorOf('password')}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+            autoComplete="new-password"
+            data-autofocus
+          />
+          <p className={ended === undefined ? 'soft' : 'strong'}>
+            {count === undefined ? end.counting : ended === undefined ? end.nothing : end.ends(ended)}
+          </p>
+          <Checkbox
+            label={texts.keepTokens}
+            checked={keepTokens}
+            onChange={(event) => setKeepTokens(event.currentTarget.checked)}
+          />
+          {count === undefined || count.clients === 0 ? null : (
             <Checkbox
-              label={texts.keepTokens}
-              checked={keepTokens}
-              onChange={(event) => setKeepTokens(event.currentTarget.checked)}
+              label={texts.endClients(end.clients(count.clients))}
+              checked={endClients}
+              onChange={(event) => setEndClients(event.currentTarget.checked)}
             />
-            {count === undefined || count.clients === 0 ? null : (
-              <Checkbox
-                label={texts.endClients(end.clients(count.clients))}
-                checked={endClients}
-                onChange={(event) => setEndClients(event.currentTarget.checked)}
-              />
-            )}
-            {count === undefined || count.subscriptions === 0 ? null : (
-              <Checkbox
-                label={texts.endSubscriptions(end.subscriptions(count.subscriptions))}
-                checked={endSubscriptions}
-                onChange={(event) => setEndSubscriptions(event.currentTarget.checked)}
-              />
-            )}
-            <CommandHint
-              command={[
-                `waypost user:password ${name}`,
-                ...(password === '' ? [] : ['--password-stdin']),
-                ...(keepTokens ? ['--keep-tokens'] : []),
-                ...(endClients ? ['--end-clients'] : []),
-                ...(endSubscriptions ? ['--end-subscriptions'] : []),
-              ].join(' ')}
+          )}
+          {count === undefined || count.subscriptions === 0 ? null : (
+            <Checkbox
+              label={texts.endSubscriptions(end.subscriptions(count.subscriptions))}
+              checked={endSubscriptions}
+              onChange={(event) => setEndSubscriptions(event.currentTarget.checked)}
             />
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
+          )}
+          <CommandHint
+            command={[
+              `waypost user:password ${name}`,
+              ...(password === '' ? [] : ['--password-stdin']),
+              ...(keepTokens ? ['--keep-tokens'] : []),
+              ...(endClients ? ['--end-clients'] : []),
+              ...(endSubscriptions ? ['--end-subscriptions'] : []),
+            ].join(' ')}
+          />
+        </>
+      )}
+    </FormDialog>
   )
 }

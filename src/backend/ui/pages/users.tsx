@@ -1,4 +1,4 @@
-import { Button, TextInput } from '@mantine/core'
+import { TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call, type Entry, type Input } from '../api/call.ts'
@@ -18,15 +18,13 @@ import {
 } from '../components/access.tsx'
 import { announce } from '../components/announce.tsx'
 import { CommandHint } from '../components/copy.tsx'
-import { DataTable, type Column } from '../components/data-table.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import type { Column } from '../components/data-table.tsx'
+import { TablePage } from '../components/table-page.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { PageHeader } from '../components/page-header.tsx'
-import { SaveForm } from '../components/save-form.tsx'
 import { ScopePicker } from '../components/scope-picker.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { RelativeTime } from '../components/time.tsx'
-import { useAdding } from '../components/use-adding.ts'
 import { strings } from '../strings.ts'
 
 type User = Entry<'GET /user'>
@@ -54,9 +52,7 @@ const columns: readonly Column<User>[] = [
 ]
 
 export function Page() {
-  const [isAdding, setAdding] = useAdding()
   const [acting, setActing] = useState<{ readonly subject: Subject; readonly action: AccessAction }>()
-  const add = <Button onClick={() => setAdding(true)}>{texts.add}</Button>
   const actionsOf = ({ name, status }: User) => {
     const subject = { kind: 'user', key: name, name } as const
     const toggle = status === 'active' ? 'disable' : 'enable'
@@ -66,27 +62,27 @@ export function Page() {
     ]
   }
   return (
-    <>
-      <PageHeader title={access.pages.users} text={texts.text} mode={strings.mode.atOnce} action={add} />
-      <DataTable
-        label={access.pages.users}
-        queryKey={['user']}
-        load={(query, signal) => call('GET /user', { query: query as Input<'GET /user'>['query'] }, signal)}
-        rowKey={({ name }) => name}
-        rowLink={({ name }) => ({ to: '/users/$name', params: { name } })}
-        columns={columns}
-        filters={[
-          { name: 'search', label: texts.search },
-          { name: 'scope', label: access.anyScope, options: useScopeOptions() },
-          { name: 'status', label: access.status, options: { active: access.active, disabled: access.disabled } },
-        ]}
-        defaultSort="name"
-        rowActions={actionsOf}
-        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
-      />
-      {isAdding ? <NewUser onClose={() => setAdding(false)} /> : null}
+    <TablePage
+      title={access.pages.users}
+      text={texts.text}
+      mode={strings.mode.atOnce}
+      add={{ label: texts.add, dialog: NewUser }}
+      queryKey={['user']}
+      load={(query, signal) => call('GET /user', { query: query as Input<'GET /user'>['query'] }, signal)}
+      rowKey={({ name }) => name}
+      rowLink={({ name }) => ({ to: '/users/$name', params: { name } })}
+      columns={columns}
+      filters={[
+        { name: 'search', label: texts.search },
+        { name: 'scope', label: access.anyScope, options: useScopeOptions() },
+        { name: 'status', label: access.status, options: { active: access.active, disabled: access.disabled } },
+      ]}
+      defaultSort="name"
+      rowActions={actionsOf}
+      empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+    >
       {acting === undefined ? null : <AccessDialog {...acting} onClose={() => setActing(undefined)} />}
-    </>
+    </TablePage>
   )
 }
 
@@ -124,52 +120,50 @@ function NewUser({ onClose }: { onClose(): void }) {
     )
   }
   return (
-    <Dialog title={texts.add} size={520} onClose={onClose}>
-      <SaveForm action={texts.create} onSave={save} onCancel={onClose}>
-        {(errorOf) => (
-          <>
-            <TextInput
-              label={access.name}
-              name="name"
-              value={name}
-              error={errorOf('name')}
-              onChange={(event) => setName(event.currentTarget.value.trim())}
-              autoComplete="off"
-              spellCheck={false}
-              data-autofocus
-            />
-            <TextInput
-              label={access.email}
-              name="email"
-              type="email"
-              placeholder={texts.optional}
-              value={email}
-              error={errorOf('email')}
-              onChange={(event) => setEmail(event.currentTarget.value.trim())}
-              autoComplete="off"
-            />
-            <TextInput
-              label={texts.password}
-              description={texts.passwordText}
-              name="password"
-              type="password"
-              value={password}
-              error={errorOf('password')}
-              onChange={(event) => setPassword(event.currentTarget.value)}
-              autoComplete="new-password"
-            />
-            <ScopePicker
-              label={access.scopes}
-              name="scopes"
-              value={scopes}
-              onChange={setPicked}
-              error={errorOf('scopes')}
-            />
-            <CommandHint command={commandOf({ name, email, password, scopes, defaults: defaults ?? [] })} />
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
+    <FormDialog title={texts.add} size={520} action={texts.create} onSave={save} onClose={onClose}>
+      {(errorOf) => (
+        <>
+          <TextInput
+            label={access.name}
+            name="name"
+            value={name}
+            error={errorOf('name')}
+            onChange={(event) => setName(event.currentTarget.value.trim())}
+            autoComplete="off"
+            spellCheck={false}
+            data-autofocus
+          />
+          <TextInput
+            label={access.email}
+            name="email"
+            type="email"
+            placeholder={texts.optional}
+            value={email}
+            error={errorOf('email')}
+            onChange={(event) => setEmail(event.currentTarget.value.trim())}
+            autoComplete="off"
+          />
+          <TextInput
+            label={texts.password}
+            description={texts.passwordText}
+            name="password"
+            type="password"
+            value={password}
+            error={errorOf('password')}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+            autoComplete="new-password"
+          />
+          <ScopePicker
+            label={access.scopes}
+            name="scopes"
+            value={scopes}
+            onChange={setPicked}
+            error={errorOf('scopes')}
+          />
+          <CommandHint command={commandOf({ name, email, password, scopes, defaults: defaults ?? [] })} />
+        </>
+      )}
+    </FormDialog>
   )
 }
 

@@ -7,10 +7,9 @@ import { State } from '../components/badge.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { CommandHint } from '../components/copy.tsx'
 import { DataTable } from '../components/data-table.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { FormDialog } from '../components/form-dialog.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
-import { SaveForm } from '../components/save-form.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { useAdding } from '../components/use-adding.ts'
@@ -257,69 +256,68 @@ function SetDialog({ variable, onClose, onDone }: DialogProps & { readonly varia
     setValue(pasted)
   }
   return (
-    <Dialog title={variable === null ? texts.add : (isReplaced ? texts.replace : texts.set)(name)} onClose={onClose}>
-      <SaveForm
-        action={variable === null ? texts.add : (isReplaced ? texts.replace : texts.set)(name)}
-        onSave={async () => {
-          await call('PUT /variable/:name', { params: { name }, body: { value } })
-          announce(texts.setDone(name))
-          await onDone()
-        }}
-        onSaved={onClose}
-        onCancel={onClose}
-      >
-        {(errorOf) => (
-          <>
-            {variable === null ? (
-              <TextInput
-                name="name"
-                label={texts.name}
-                description={texts.nameHint}
-                className="mono-input"
-                value={typedName}
-                error={errorOf('name')}
-                autoComplete="off"
-                spellCheck={false}
-                data-autofocus
-                onChange={(event) => setName(event.currentTarget.value)}
-              />
-            ) : null}
-            {hasLines ? (
-              <Textarea
-                {...field}
-                autosize
-                minRows={4}
-                maxRows={12}
-                spellCheck={false}
-                error={errorOf('value')}
-                onChange={(event) => setValue(event.currentTarget.value)}
-              />
-            ) : (
-              <PasswordInput
-                {...field}
-                error={errorOf('value')}
-                onPaste={keepLines}
-                onChange={(event) => setValue(event.currentTarget.value)}
-              />
-            )}
-            <Button
-              variant="transparent"
-              size="compact-sm"
-              px={0}
-              className="align-start"
-              onClick={() => {
-                if (hasLines) setValue('')
-                setHasLines(!hasLines)
-              }}
-            >
-              {hasLines ? texts.oneLine : texts.manyLines}
-            </Button>
-            <p className="soft">{override ?? texts.applies}</p>
-            <CommandHint command={`waypost env:set ${name || 'NAME'}`} />
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
+    <FormDialog
+      title={variable === null ? texts.add : (isReplaced ? texts.replace : texts.set)(name)}
+      action={variable === null ? texts.add : (isReplaced ? texts.replace : texts.set)(name)}
+      onSave={async () => {
+        await call('PUT /variable/:name', { params: { name }, body: { value } })
+        announce(texts.setDone(name))
+        await onDone()
+      }}
+      onSaved={onClose}
+      onClose={onClose}
+    >
+      {(errorOf) => (
+        <>
+          {variable === null ? (
+            <TextInput
+              name="name"
+              label={texts.name}
+              description={texts.nameHint}
+              className="mono-input"
+              value={typedName}
+              error={errorOf('name')}
+              autoComplete="off"
+              spellCheck={false}
+              data-autofocus
+              onChange={(event) => setName(event.currentTarget.value)}
+            />
+          ) : null}
+          {hasLines ? (
+            <Textarea
+              {...field}
+              autosize
+              minRows={4}
+              maxRows={12}
+              spellCheck={false}
+              error={errorOf('value')}
+              onChange={(event) => setValue(event.currentTarget.value)}
+            />
+          ) : (
+            <PasswordInput
+              {...field}
+              error={errorOf('value')}
+              onPaste={keepLines}
+              onChange={(event) => setValue(event.currentTarget.value)}
+            />
+          )}
+          <Button
+            variant="transparent"
+            size="compact-sm"
+            px={0}
+            className="align-start"
+            onClick={() => {
+              if (hasLines) setValue('')
+              setHasLines(!hasLines)
+            }}
+          >
+            {hasLines ? texts.oneLine : texts.manyLines}
+          </Button>
+          <p className="soft">{override ?? texts.applies}</p>
+          <CommandHint command={`waypost env:set ${name || 'NAME'}`} />
+        </>
+      )}
+    </FormDialog>
   )
 }
 

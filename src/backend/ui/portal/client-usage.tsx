@@ -1,13 +1,11 @@
 import { authorizeAddress, tokenCommand } from '../components/access.tsx'
 import { CodeBlock } from '../components/copy.tsx'
+import type { ClientType } from '../components/new-client.tsx'
 import { callCommand, exchangeCommand, useSampleUrl, verifierCommands } from './access.tsx'
 import type { Client } from './api.ts'
 import { access } from './strings/access.ts'
 
 const { clients: texts } = access
-
-export const clientTypes = ['program', 'website', 'app'] as const
-export type ClientType = (typeof clientTypes)[number]
 
 /** Returns what a client was created for. */
 export function typeOf({ grants, public: isPublic }: Client): ClientType | 'other' {

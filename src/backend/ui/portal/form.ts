@@ -1,4 +1,5 @@
 import { Problem, send, type Method } from '../api/send.ts'
+import { readUris } from '../components/redirect-uris.tsx'
 import { access } from './strings/access.ts'
 
 const { form: texts } = access
@@ -52,11 +53,6 @@ export const clientRules = {
   },
   texts: { name: texts.name, scopes: texts.scopes },
 } satisfies FormRules
-
-/** Reads redirect URIs, one on each line. */
-export function readUris(text: string): readonly string[] {
-  return text.split(/\s+/).filter((uri) => uri !== '')
-}
 
 export function urisProblem(text: string): string | false {
   const { length } = readUris(text)

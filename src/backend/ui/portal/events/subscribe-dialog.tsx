@@ -1,14 +1,11 @@
-import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { send } from '../../api/send.ts'
 import { announce } from '../../components/announce.tsx'
-import { Dialog } from '../../components/dialog.tsx'
-import { ProblemAlert } from '../../components/problem.tsx'
-import { SaveForm } from '../../components/save-form.tsx'
+import { FormDialog } from '../../components/form-dialog.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
-import { endpointFields } from '../../components/subscription.tsx'
+import { EndpointField, endpointFields, EventField } from '../../components/subscription.tsx'
 import type { EventEntry, List, Subscription } from '../api.ts'
 import { events as texts, subscriptions } from '../strings/events.ts'
 
@@ -41,61 +38,45 @@ export function SubscribeDialog({ event: given, onClose }: SubscribeDialogProps)
       </SecretOnce>
     )
   }
-  const names = events.data?.entry.map(({ name }) => name) ?? []
   return (
-    <Dialog title={given === undefined ? texts.subscribe : texts.subscribeTo(given)} onClose={onClose}>
-      <SaveForm
-        action={texts.subscribe}
-        isIncomplete={chosen === '' || endpoint === ''}
-        fields={{ ...endpointFields, WP_EVENTS_UNKNOWN: 'event', WP_EVENTS_SCOPE: 'event' }}
-        onCancel={onClose}
-        onSave={async () => {
-          const made = await send<Subscription>('POST', 'subscription', { body: { event: chosen, endpoint } })
-          await queries.invalidateQueries({ queryKey: ['subscription'] })
-          if (made.secret === undefined) {
-            announce(texts.existing)
-            show(made.id)
-          } else setAdded(made)
-        }}
-      >
-        {(errorOf) => (
-          <>
-            {events.isError ? <ProblemAlert error={events.error} onRetry={() => void events.refetch()} /> : null}
-            {given === undefined ? (
-              <NativeSelect
-                label={texts.name}
-                name="event"
-                description={events.data?.entry.find(({ name }) => name === chosen)?.description ?? undefined}
-                value={chosen}
-                error={errorOf('event')}
-                data={[
-                  {
-                    value: '',
-                    label: events.isSuccess && names.length === 0 ? subscriptions.noEvents : subscriptions.chooseEvent,
-                    disabled: true,
-                  },
-                  ...names,
-                ]}
-                onChange={(change) => setChosen(change.currentTarget.value)}
-                data-autofocus
-              />
-            ) : null}
-            <TextInput
-              label={texts.endpoint}
-              name="endpoint"
-              type="url"
-              inputMode="url"
-              description={texts.endpointText}
-              placeholder={texts.endpointPlaceholder}
-              value={endpoint}
-              error={errorOf('endpoint')}
-              onChange={(change) => setEndpoint(change.currentTarget.value.trim())}
-              autoComplete="off"
-              {...(given === undefined ? {} : { 'data-autofocus': true })}
+    <FormDialog
+      title={given === undefined ? texts.subscribe : texts.subscribeTo(given)}
+      action={texts.subscribe}
+      isIncomplete={chosen === '' || endpoint === ''}
+      fields={{ ...endpointFields, WP_EVENTS_UNKNOWN: 'event', WP_EVENTS_SCOPE: 'event' }}
+      onSave={async () => {
+        const made = await send<Subscription>('POST', 'subscription', { body: { event: chosen, endpoint } })
+        await queries.invalidateQueries({ queryKey: ['subscription'] })
+        if (made.secret === undefined) {
+          announce(texts.existing)
+          show(made.id)
+        } else setAdded(made)
+      }}
+      onClose={onClose}
+    >
+      {(errorOf) => (
+        <>
+          {given === undefined ? (
+            <EventField
+              label={texts.name}
+              events={events}
+              none={subscriptions.noEvents}
+              value={chosen}
+              error={errorOf('event')}
+              onChange={setChosen}
             />
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
+          ) : null}
+          <EndpointField
+            label={texts.endpoint}
+            text={texts.endpointText}
+            placeholder={texts.endpointPlaceholder}
+            value={endpoint}
+            error={errorOf('endpoint')}
+            isFirst={given !== undefined}
+            onChange={setEndpoint}
+          />
+        </>
+      )}
+    </FormDialog>
   )
 }

@@ -9,6 +9,7 @@ import { State } from '../../components/badge.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyText } from '../../components/copy.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { readUris, RedirectUris } from '../../components/redirect-uris.tsx'
 import { SaveForm } from '../../components/save-form.tsx'
 import { ScopePicker } from '../../components/scope-picker.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
@@ -18,10 +19,9 @@ import { useCrumbTitle } from '../../shell/breadcrumbs.tsx'
 import { Ends, ScopeList, useOwnScopes } from '../access.tsx'
 import type { Client } from '../api.ts'
 import { ClientUsage, typeOf } from '../client-usage.tsx'
-import { assertFields, clientRules, readUris, sendForm, urisProblem } from '../form.ts'
+import { assertFields, clientRules, sendForm, urisProblem } from '../form.ts'
 import { LoadProblem } from '../load-problem.tsx'
 import { access } from '../strings/access.ts'
-import { RedirectUris } from './clients.tsx'
 
 const { client: texts, clients: listTexts } = access
 
@@ -183,6 +183,7 @@ function ClientForm({ client }: { readonly client: Client }) {
           />
           {hasUris ? (
             <RedirectUris
+              texts={listTexts}
               value={fields.uris}
               error={errorOf('redirect_uris')}
               onChange={(uris) => edit.set({ uris })}

@@ -1,8 +1,7 @@
 import { send } from '../../api/send.ts'
-import { DataTable } from '../../components/data-table.tsx'
+import { TablePage } from '../../components/table-page.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { listLocally } from '../../components/local-list.ts'
-import { PageHeader } from '../../components/page-header.tsx'
 import type { EventEntry, List } from '../api.ts'
 import { events as texts } from '../strings/events.ts'
 import { shell } from '../strings/shell.ts'
@@ -15,30 +14,28 @@ const lists = {
 /** The events that the user may subscribe to. */
 export function Page() {
   return (
-    <>
-      <PageHeader title={shell.pages.events} text={texts.text} />
-      <DataTable
-        label={shell.pages.events}
-        queryKey={['event']}
-        load={async (query, signal) =>
-          listLocally((await send<List<EventEntry>>('GET', 'event', { signal })).entry, query, lists)
-        }
-        columns={[
-          { name: 'name', label: texts.name, render: ({ name }) => <bdi>{name}</bdi> },
-          {
-            name: 'description',
-            label: texts.description,
-            render: ({ description }) => <span dir="auto">{description}</span>,
-          },
-          { name: 'scopes', label: texts.scopes, render: ({ scopes }) => <Scopes scopes={scopes} /> },
-        ]}
-        filters={[{ name: 'search', label: texts.search }]}
-        defaultSort="name"
-        rowKey={({ name }) => name}
-        rowLink={({ name }) => ({ to: '/events/$name', params: { name } })}
-        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
-      />
-    </>
+    <TablePage
+      title={shell.pages.events}
+      text={texts.text}
+      queryKey={['event']}
+      load={async (query, signal) =>
+        listLocally((await send<List<EventEntry>>('GET', 'event', { signal })).entry, query, lists)
+      }
+      columns={[
+        { name: 'name', label: texts.name, render: ({ name }) => <bdi>{name}</bdi> },
+        {
+          name: 'description',
+          label: texts.description,
+          render: ({ description }) => <span dir="auto">{description}</span>,
+        },
+        { name: 'scopes', label: texts.scopes, render: ({ scopes }) => <Scopes scopes={scopes} /> },
+      ]}
+      filters={[{ name: 'search', label: texts.search }]}
+      defaultSort="name"
+      rowKey={({ name }) => name}
+      rowLink={({ name }) => ({ to: '/events/$name', params: { name } })}
+      empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+    />
   )
 }
 

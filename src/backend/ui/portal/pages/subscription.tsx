@@ -41,7 +41,7 @@ export function Page() {
     refetchInterval: action === undefined ? refreshMs : false,
   })
   useCrumbTitle(loaded.data?.event)
-  const change = async (body: { readonly status?: 'active' | 'paused'; readonly endpoint?: string }) => {
+  const change = async (body: Change) => {
     await send('PATCH', path, { body })
     await queries.invalidateQueries({ queryKey: ['subscription'] })
   }
@@ -99,59 +99,75 @@ export function Page() {
         <Facts subscription={subscription} />
         {isThirdParty ? null : <DeliveryLog subscription={subscription} />}
       </div>
-      {action === 'endpoint' ? (
-        <EndpointDialog
-          endpoint={endpoint}
-          onSave={(changed) => change({ endpoint: changed })}
-          onClose={() => setAction(undefined)}
-        />
-      ) : null}
-      {action === 'rotate' ? (
-        <RotateDialog
-          onRotate={async (overlap) => {
-            const made = await send<{ secret: string; previous_secret_until: string | null }>(
-              'POST',
-              `${path}/secret`,
-              {
-                body: { overlap },
-              },
-            )
-            await queries.invalidateQueries({ queryKey: ['subscription'] })
-            return { secret: made.secret, previousUntil: made.previous_secret_until }
-          }}
-          onClose={() => setAction(undefined)}
-        />
-      ) : null}
-      {action === 'pause' ? (
-        <ConfirmDialog
-          title={shared.pauseTitle}
-          action={shared.pause}
-          onConfirm={async () => {
-            await change({ status: 'paused' })
-            announce(shared.paused)
-          }}
-          onClose={() => setAction(undefined)}
-        >
-          {texts.pauseText}
-        </ConfirmDialog>
-      ) : null}
-      {action === 'delete' ? (
-        <ConfirmDialog
-          title={shared.deleteTitle}
-          action={shared.deleteAction}
-          isDanger
-          onConfirm={async () => {
-            await send('DELETE', path)
-            announce(shared.deletedDone)
-            await navigate({ to: '/subscriptions' })
-            await queries.invalidateQueries({ queryKey: ['subscription'] })
-          }}
-          onClose={() => setAction(undefined)}
-        >
-          {texts.deleteText}
-        </ConfirmDialog>
-      ) : null}
+      <SubscriptionDialog
+        action={action}
+        path={path}
+        endpoint={endpoint}
+        onChange={change}
+        onClose={() => setAction(undefined)}
+      />
     </>
+  )
+}
+
+interface Change {
+  readonly status?: 'active' | 'paused'
+  readonly endpoint?: string
+}
+
+interface SubscriptionDialogProps {
+  readonly action: Action | undefined
+  readonly path: string
+  readonly endpoint: string
+  onChange(change: Change): Promise<void>
+  onClose(): void
+}
+
+function SubscriptionDialog({ action, path, endpoint, onChange, onClose }: SubscriptionDialogProps) {
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  if (action === 'endpoint')
+    return (
+      <EndpointDialog endpoint={endpoint} onSave={(changed) => onChange({ endpoint: changed })} onClose={onClose} />
+    )
+  if (action === 'rotate') {
+    const rotate = async (overlap: string) => {
+      const made = await send<{ secret: string; previous_secret_until: string | null }>('POST', `${path}/secret`, {
+        body: { overlap },
+      })
+      await queries.invalidateQueries({ queryKey: ['subscription'] })
+      return { secret: made.secret, previousUntil: made.previous_secret_until }
+    }
+    return <RotateDialog onRotate={rotate} onClose={onClose} />
+  }
+  if (action === 'pause') {
+    const pause = async () => {
+      await onChange({ status: 'paused' })
+      announce(shared.paused)
+    }
+    return (
+      <ConfirmDialog title={shared.pauseTitle} action={shared.pause} onConfirm={pause} onClose={onClose}>
+        {texts.pauseText}
+      </ConfirmDialog>
+    )
+  }
+  if (action === undefined) return null
+  const remove = async () => {
+    await send('DELETE', path)
+    announce(shared.deletedDone)
+    await navigate({ to: '/subscriptions' })
+    await queries.invalidateQueries({ queryKey: ['subscription'] })
+  }
+  return (
+    <ConfirmDialog
+      title={shared.deleteTitle}
+      action={shared.deleteAction}
+      isDanger
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      {texts.deleteText}
+    </ConfirmDialog>
   )
 }
 

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -8,15 +7,13 @@ import { announce } from '../../components/announce.tsx'
 import { State } from '../../components/badge.tsx'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CodeBlock } from '../../components/copy.tsx'
-import { DataTable, type Column } from '../../components/data-table.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import type { Column } from '../../components/data-table.tsx'
+import { TablePage } from '../../components/table-page.tsx'
+import { FormDialog } from '../../components/form-dialog.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { PageHeader } from '../../components/page-header.tsx'
-import { SaveForm } from '../../components/save-form.tsx'
 import { ScopePicker } from '../../components/scope-picker.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { useAdding } from '../../components/use-adding.ts'
 import { signOut } from '../../session/session.ts'
 import { callCommand, ClientName, nameOf, useOwnScopes, useSampleUrl } from '../access.tsx'
 import type { Client, List, Token } from '../api.ts'
@@ -57,36 +54,30 @@ function scopesOf(text: string): readonly string[] {
 const idOf = ({ jti, family }: Token) => jti ?? family ?? ''
 
 export function Page() {
-  const [isAdding, setAdding] = useAdding()
   const [revoking, setRevoking] = useState<Token>()
   return (
-    <>
-      <PageHeader
-        title={shell.pages.tokens}
-        text={
-          <>
-            {texts.text} <Link to="/account">{texts.changePassword}</Link>.
-          </>
-        }
-        action={<Button onClick={() => setAdding(true)}>{texts.add}</Button>}
-      />
-      <DataTable
-        label={shell.pages.tokens}
-        queryKey={['token']}
-        load={({ cursor }, signal) => send<List<Token>>('GET', 'token', { query: { cursor }, signal })}
-        rowKey={idOf}
-        rowName={(token) => `${nameOf(token.client)} ${idOf(token).slice(0, 8)}`}
-        columns={columns}
-        rowActions={(token) =>
-          token.current
-            ? [{ label: texts.signOut, run: () => void signOut() }]
-            : [{ label: texts.revoke, isDanger: true, run: () => setRevoking(token) }]
-        }
-        empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
-      />
+    <TablePage
+      title={shell.pages.tokens}
+      text={
+        <>
+          {texts.text} <Link to="/account">{texts.changePassword}</Link>.
+        </>
+      }
+      add={{ label: texts.add, dialog: NewToken }}
+      queryKey={['token']}
+      load={({ cursor }, signal) => send<List<Token>>('GET', 'token', { query: { cursor }, signal })}
+      rowKey={idOf}
+      rowName={(token) => `${nameOf(token.client)} ${idOf(token).slice(0, 8)}`}
+      columns={columns}
+      rowActions={(token) =>
+        token.current
+          ? [{ label: texts.signOut, run: () => void signOut() }]
+          : [{ label: texts.revoke, isDanger: true, run: () => setRevoking(token) }]
+      }
+      empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
+    >
       {revoking === undefined ? null : <Revoke token={revoking} onClose={() => setRevoking(undefined)} />}
-      {isAdding ? <NewToken onClose={() => setAdding(false)} /> : null}
-    </>
+    </TablePage>
   )
 }
 
@@ -152,23 +143,21 @@ function NewToken({ onClose }: { onClose(): void }) {
     await queries.invalidateQueries({ queryKey: ['token'] })
   }
   return (
-    <Dialog title={texts.addTitle} size={480} onClose={onClose}>
-      <SaveForm action={texts.add} onSave={save} onCancel={onClose}>
-        {(errorOf) => (
-          <>
-            <p className="soft">{texts.addText}</p>
-            <ScopePicker
-              label={texts.scopes}
-              name="scopes"
-              value={scopes}
-              from={own}
-              emptyText={access.scopes.none}
-              onChange={(value) => setScopes([...value])}
-              error={errorOf('scopes')}
-            />
-          </>
-        )}
-      </SaveForm>
-    </Dialog>
+    <FormDialog title={texts.addTitle} size={480} action={texts.add} onSave={save} onClose={onClose}>
+      {(errorOf) => (
+        <>
+          <p className="soft">{texts.addText}</p>
+          <ScopePicker
+            label={texts.scopes}
+            name="scopes"
+            value={scopes}
+            from={own}
+            emptyText={access.scopes.none}
+            onChange={(value) => setScopes([...value])}
+            error={errorOf('scopes')}
+          />
+        </>
+      )}
+    </FormDialog>
   )
 }

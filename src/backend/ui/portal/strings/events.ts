@@ -51,7 +51,6 @@ export const subscriptions = {
   text: 'Where events are sent, and what happened to each.',
   by: 'Created by',
   you: 'you',
-  chooseEvent: 'Choose an event',
   noEvents: 'Your account may not receive any events.',
   empty: 'No subscriptions yet',
   emptyText:
