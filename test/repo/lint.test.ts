@@ -33,6 +33,10 @@ const planted: Readonly<Record<string, { readonly content: string; readonly rule
     content: `export const sum = (a: number, b: number, c: number, d: number, e: number) => a + b + c + d + e`,
     rule: 'eslint(max-params)',
   },
+  'src/backend/ui/pages/long.tsx': {
+    content: `export function long() {\n${'  // a line of a component\n'.repeat(119)}}`,
+    rule: 'eslint(max-lines-per-function)',
+  },
   'src/kit/camelCase.ts': { content: `export const one = 1`, rule: 'unicorn(filename-case)' },
 }
 
