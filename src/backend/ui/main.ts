@@ -6,7 +6,7 @@ import './schema-editor.css'
 import { setNonce } from 'get-nonce'
 import { config, nonce } from './config.ts'
 import { isReturning, startSession, type Started } from './session/session.ts'
-import { strings } from './strings.ts'
+import { startTexts } from './session/sign-in-texts.ts'
 
 setNonce(nonce) // for react-remove-scroll, which inserts styles
 
@@ -19,7 +19,7 @@ async function start(): Promise<void> {
   if (!config.isDevelopment && location.origin !== config.origin)
     return location.replace(config.origin + location.pathname + location.search)
   if (isSecureContext && isReturning()) void loadApp() // while the code is redeemed
-  const started: Started = isSecureContext ? await startSession() : { state: 'failed', message: strings.start.insecure }
+  const started: Started = isSecureContext ? await startSession() : { state: 'failed', message: startTexts.insecure }
   if (started.state === 'leaving') return undefined
   if (started.state === 'signed-in')
     return loadApp().then(([{ showApp }, { makeRouter }]) => showApp(element, makeRouter))
@@ -36,7 +36,7 @@ function loadApp() {
 
 function explain(problem: Extract<Started, { state: 'failed' }>) {
   if (problem.error !== 'invalid_scope') return problem
-  return { message: strings.start.noScopes, hint: strings.start.noScopesHint }
+  return { message: startTexts.noScopes, hint: startTexts.noScopesHint }
 }
 
 void start()

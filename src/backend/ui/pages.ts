@@ -24,8 +24,9 @@ import {
   type LucideIcon,
 } from 'lucide-react'
 import type { PageBase } from './shell/page-router.tsx'
-import { strings } from './strings.ts'
-import { editing } from './strings/editing.ts'
+import { filesTexts } from './edit/edit-texts.ts'
+import { pageTitles } from './page-titles.ts'
+import { changesTexts } from './pages/change-texts.ts'
 
 /** One page. To add a page, add it here; see README.md. */
 export interface PageEntry extends PageBase {
@@ -43,14 +44,14 @@ export const groups = ['build', 'operate', 'access'] as const
 export const pages: readonly PageEntry[] = [
   {
     path: '/',
-    title: strings.pages.overview,
+    title: pageTitles.overview,
     icon: LayoutDashboard,
     scopes: ['backend.read'],
     load: () => import('./pages/overview.tsx'),
   },
   {
     path: '/routes',
-    title: strings.pages.routes,
+    title: pageTitles.routes,
     group: 'build',
     icon: Route,
     scopes: ['backend.read'],
@@ -58,13 +59,13 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/routes/$route',
-    title: strings.pages.route,
+    title: pageTitles.route,
     scopes: ['backend.read'],
     load: () => import('./pages/route.tsx'),
   },
   {
     path: '/schemas',
-    title: strings.pages.schemas,
+    title: pageTitles.schemas,
     group: 'build',
     icon: Braces,
     scopes: ['backend.read'],
@@ -72,13 +73,13 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/schemas/$name',
-    title: strings.pages.schema,
+    title: pageTitles.schema,
     scopes: ['backend.read'],
     load: () => import('./pages/schema.tsx'),
   },
   {
     path: '/actions',
-    title: strings.pages.actions,
+    title: pageTitles.actions,
     group: 'build',
     icon: Zap,
     scopes: ['backend.read'],
@@ -86,13 +87,13 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/actions/$name',
-    title: strings.pages.action,
+    title: pageTitles.action,
     scopes: ['backend.read'],
     load: () => import('./pages/action.tsx'),
   },
   {
     path: '/tables',
-    title: strings.pages.tables,
+    title: pageTitles.tables,
     group: 'build',
     icon: Table2,
     scopes: ['backend.read'],
@@ -100,13 +101,13 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/tables/$name',
-    title: strings.pages.table,
+    title: pageTitles.table,
     scopes: ['backend.read'],
     load: () => import('./pages/table.tsx'),
   },
   {
     path: '/events',
-    title: strings.pages.events,
+    title: pageTitles.events,
     group: 'build',
     icon: Radio,
     scopes: ['backend.read'],
@@ -114,19 +115,19 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/events/$name',
-    title: strings.pages.event,
+    title: pageTitles.event,
     scopes: ['backend.read'],
     load: () => import('./pages/event.tsx'),
   },
   {
     path: '/files/$file',
-    title: editing.files.title,
+    title: filesTexts.title,
     scopes: ['backend.read'],
     load: () => import('./pages/file.tsx'),
   },
   {
     path: '/cronjobs',
-    title: strings.operate.pages.cronjobs,
+    title: pageTitles.cronjobs,
     group: 'build',
     icon: Clock,
     scopes: ['backend.read', 'backend.operate'],
@@ -134,13 +135,13 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/cronjobs/$name',
-    title: strings.operate.pages.cronjob,
+    title: pageTitles.cronjob,
     scopes: ['backend.read', 'backend.operate'],
     load: () => import('./pages/cronjob.tsx'),
   },
   {
     path: '/connections',
-    title: strings.pages.connections,
+    title: pageTitles.connections,
     group: 'build',
     icon: Plug,
     scopes: ['backend.read'],
@@ -148,13 +149,13 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/connections/$name',
-    title: strings.pages.connection,
+    title: pageTitles.connection,
     scopes: ['backend.read'],
     load: () => import('./pages/connection.tsx'),
   },
   {
     path: '/live',
-    title: strings.pages.live,
+    title: pageTitles.live,
     group: 'build',
     icon: Activity,
     scopes: ['backend.operate'],
@@ -163,7 +164,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/settings',
-    title: strings.pages.settings,
+    title: pageTitles.settings,
     group: 'build',
     icon: Settings,
     scopes: ['backend.read'],
@@ -171,7 +172,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/changes',
-    title: editing.changes.title,
+    title: changesTexts.title,
     group: 'build',
     icon: FileDiff,
     isDevelopment: true,
@@ -180,7 +181,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/publish',
-    title: strings.pages.publish,
+    title: pageTitles.publish,
     group: 'build',
     icon: CloudUpload,
     isDevelopment: false,
@@ -189,7 +190,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/deliveries',
-    title: strings.operate.pages.deliveries,
+    title: pageTitles.deliveries,
     group: 'operate',
     icon: Send,
     scopes: ['backend.operate'],
@@ -197,13 +198,13 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/deliveries/$id',
-    title: strings.operate.pages.delivery,
+    title: pageTitles.delivery,
     scopes: ['backend.operate'],
     load: () => import('./pages/delivery.tsx'),
   },
   {
     path: '/subscriptions',
-    title: strings.operate.pages.subscriptions,
+    title: pageTitles.subscriptions,
     group: 'operate',
     icon: Rss,
     scopes: ['backend.operate'],
@@ -211,13 +212,13 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/subscriptions/$id',
-    title: strings.operate.pages.subscription,
+    title: pageTitles.subscription,
     scopes: ['backend.operate'],
     load: () => import('./pages/subscription.tsx'),
   },
   {
     path: '/releases',
-    title: strings.pages.releases,
+    title: pageTitles.releases,
     group: 'operate',
     icon: History,
     scopes: ['backend.read'],
@@ -225,13 +226,13 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/releases/$id',
-    title: strings.pages.release,
+    title: pageTitles.release,
     scopes: ['backend.read'],
     load: () => import('./pages/release.tsx'),
   },
   {
     path: '/servers',
-    title: strings.pages.servers,
+    title: pageTitles.servers,
     group: 'operate',
     icon: Server,
     scopes: ['backend.read'],
@@ -239,7 +240,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/variables',
-    title: strings.pages.variables,
+    title: pageTitles.variables,
     group: 'operate',
     icon: Variable,
     scopes: ['backend.read'],
@@ -247,7 +248,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/audit',
-    title: strings.operate.pages.audit,
+    title: pageTitles.audit,
     group: 'operate',
     icon: ScrollText,
     scopes: ['backend.admin'],
@@ -255,7 +256,7 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/users',
-    title: strings.access.pages.users,
+    title: pageTitles.users,
     group: 'access',
     icon: Users,
     scopes: ['backend.admin'],
@@ -263,13 +264,13 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/users/$name',
-    title: strings.access.pages.user,
+    title: pageTitles.user,
     scopes: ['backend.admin'],
     load: () => import('./pages/user.tsx'),
   },
   {
     path: '/clients',
-    title: strings.access.pages.clients,
+    title: pageTitles.clients,
     group: 'access',
     icon: AppWindow,
     scopes: ['backend.admin'],
@@ -277,13 +278,13 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/clients/$id',
-    title: strings.access.pages.client,
+    title: pageTitles.client,
     scopes: ['backend.admin'],
     load: () => import('./pages/client.tsx'),
   },
   {
     path: '/scopes',
-    title: strings.access.pages.scopes,
+    title: pageTitles.scopes,
     group: 'access',
     icon: ShieldCheck,
     scopes: ['backend.admin'],
@@ -291,13 +292,13 @@ export const pages: readonly PageEntry[] = [
   },
   {
     path: '/scopes/$name',
-    title: strings.access.pages.scope,
+    title: pageTitles.scope,
     scopes: ['backend.admin'],
     load: () => import('./pages/scope.tsx'),
   },
   {
     path: '/tokens',
-    title: strings.access.pages.tokens,
+    title: pageTitles.tokens,
     group: 'access',
     icon: KeyRound,
     scopes: ['backend.admin'],

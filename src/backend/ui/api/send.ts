@@ -2,7 +2,7 @@
 // token, asks the user to sign in again if necessary, and then repeats the request.
 import { apiPath } from '../config.ts'
 import { accessToken, askToSignIn, tellWindows } from '../session/session.ts'
-import { strings } from '../strings.ts'
+import { problemTexts } from '../components/problem-texts.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -35,7 +35,7 @@ export class Problem extends Error {
 
   constructor(status: number, body: Readonly<Record<string, unknown>>) {
     const { type, title, detail, hint, errors } = body
-    super(textOf(detail) ?? textOf(title) ?? `${strings.problem.unexpected} (${status})`)
+    super(textOf(detail) ?? textOf(title) ?? `${problemTexts.unexpected} (${status})`)
     this.status = status
     this.body = body
     this.code = textOf(type)?.split('#')[1] ?? ''
@@ -109,7 +109,7 @@ async function request(
 
 /** @throws Problem if a proxy answers with a page, for example to log in there */
 async function readData(response: Response): Promise<unknown> {
-  const { proxyPage: title, proxyHint: hint } = strings.problem
+  const { proxyPage: title, proxyHint: hint } = problemTexts
   const text = await response.text()
   if (text === '') return undefined
   try {
@@ -123,7 +123,7 @@ async function readData(response: Response): Promise<unknown> {
 export async function readProblem(response: Response): Promise<Record<string, unknown>> {
   const body: unknown = await response.json().catch(() => undefined)
   if (typeof body === 'object' && body !== null) return body as Record<string, unknown>
-  return { title: strings.problem.proxy(response.status), hint: strings.problem.proxyHint }
+  return { title: problemTexts.proxy(response.status), hint: problemTexts.proxyHint }
 }
 
 function readField(error: unknown): FieldProblem {

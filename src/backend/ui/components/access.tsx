@@ -4,22 +4,21 @@ import { Link } from '@tanstack/react-router'
 import { call, type Answer } from '../api/call.ts'
 import { config, issuer } from '../config.ts'
 import { sessionStore } from '../session/session.ts'
-import { strings } from '../strings.ts'
 import { announce } from './announce.tsx'
 import { State } from './badge.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 import { CopyText } from './copy.tsx'
 import { ProblemAlert } from './problem.tsx'
 import { RelativeTime } from './time.tsx'
+import { accessTexts } from './access-texts.ts'
+import { tokensTexts } from '../pages/token-texts.ts'
 
 // What the pages of users, clients, tokens and scopes share.
-
-const { access: texts } = strings
 
 export type Ended = Answer<'GET /user/:user/access'>
 
 export function AccessState({ status }: { readonly status: 'active' | 'disabled' }) {
-  return status === 'active' ? <>{texts.active}</> : <State tone="warn">{texts.disabled}</State>
+  return status === 'active' ? <>{accessTexts.active}</> : <State tone="warn">{accessTexts.disabled}</State>
 }
 
 const backendScopes = ['admin', 'deploy', 'operate', 'read', 'write'].map((name) => `backend.${name}`)
@@ -38,7 +37,7 @@ export function isFullAdministrator(scopes: readonly string[]): boolean {
 export function AuditLink({ subject }: { readonly subject: string }) {
   return (
     <Button variant="subtle" color="gray" renderRoot={(props) => <Link to="/audit" search={{ subject }} {...props} />}>
-      {texts.auditLog}
+      {accessTexts.auditLog}
     </Button>
   )
 }
@@ -57,7 +56,7 @@ export function ScopeSummary({ scopes }: { readonly scopes: readonly string[] })
   const own = scopes.filter((scope) => !isBackendScope(scope))
   const administration = isFullAdministrator(scopes) ? ['backend.*'] : scopes.filter(isBackendScope)
   const all = [...administration, ...own]
-  if (all.length === 0) return <span className="soft">{texts.noScopes}</span>
+  if (all.length === 0) return <span className="soft">{accessTexts.noScopes}</span>
   const rest = all.length - maxShown
   return (
     <span className="scopes" title={scopes.join(', ')}>
@@ -66,7 +65,7 @@ export function ScopeSummary({ scopes }: { readonly scopes: readonly string[] })
           {scope}
         </code>
       ))}
-      {rest > 0 ? <span className="soft">{texts.more(rest)}</span> : null}
+      {rest > 0 ? <span className="soft">{accessTexts.more(rest)}</span> : null}
     </span>
   )
 }
@@ -94,7 +93,7 @@ export function useRefreshAccess(): () => Promise<unknown> {
 
 /** Lists what an action ends: "3 tokens and 1 session"; undefined if nothing. */
 export function describeEnded(ended: Ended, kinds: readonly (keyof Ended)[]): string | undefined {
-  const parts = kinds.flatMap((kind) => (ended[kind] === 0 ? [] : [texts.end[kind](ended[kind])]))
+  const parts = kinds.flatMap((kind) => (ended[kind] === 0 ? [] : [accessTexts.end[kind](ended[kind])]))
   return parts.length === 0 ? undefined : new Intl.ListFormat('en').format(parts)
 }
 
@@ -132,15 +131,15 @@ export function AccessDialog({ subject, action, onClose }: AccessDialogProps) {
   const { kind, key, name } = subject
   const refresh = useRefreshAccess()
   const count = useAccessCount(subject, action !== 'enable')
-  const label = texts.act[action]
+  const label = accessTexts.act[action]
   const confirm = async () => {
     const ended = await act(subject, action)
-    announce(`${texts.act.done[action]} ${name}${describeDone(ended, kind)}`)
+    announce(`${accessTexts.act.done[action]} ${name}${describeDone(ended, kind)}`)
     await refresh()
   }
   return (
     <ConfirmDialog
-      title={texts.act.title(label, name)}
+      title={accessTexts.act.title(label, name)}
       action={`${label}${action === 'revoke' ? '' : ` ${name}`}`}
       command={commandOf(subject, action)}
       isDanger={action !== 'enable'}
@@ -149,9 +148,9 @@ export function AccessDialog({ subject, action, onClose }: AccessDialogProps) {
     >
       <div className="stack-small">
         {action === 'enable' ? null : <Consequence ended={count.data} kind={kind} action={action} />}
-        <p>{texts.act[`${action}${kind === 'user' ? 'User' : 'Client'}`]}</p>
+        <p>{accessTexts.act[`${action}${kind === 'user' ? 'User' : 'Client'}`]}</p>
         {kind === 'user' && action !== 'enable' && sessionStore.get()?.user.name === key ? (
-          <p className="warnings">{texts.end.self}</p>
+          <p className="warnings">{accessTexts.end.self}</p>
         ) : null}
       </div>
     </ConfirmDialog>
@@ -167,9 +166,9 @@ function Consequence({
   readonly kind: Subject['kind']
   readonly action: AccessAction
 }) {
-  if (ended === undefined) return <p className="soft">{texts.end.counting}</p>
+  if (ended === undefined) return <p className="soft">{accessTexts.end.counting}</p>
   const what = describeEnded(ended, endedKinds(kind, action))
-  return <p className="strong">{what === undefined ? texts.end.nothing : texts.end.ends(what)}</p>
+  return <p className="strong">{what === undefined ? accessTexts.end.nothing : accessTexts.end.ends(what)}</p>
 }
 
 function endedKinds(kind: Subject['kind'], action: AccessAction): readonly (keyof Ended)[] {
@@ -179,7 +178,7 @@ function endedKinds(kind: Subject['kind'], action: AccessAction): readonly (keyo
 
 function describeDone(ended: Ended | undefined, kind: Subject['kind']): string {
   const what = ended && describeEnded(ended, ['tokens', kind === 'user' ? 'sessions' : 'subscriptions'])
-  return what === undefined ? '' : `. ${texts.end.done(what)}`
+  return what === undefined ? '' : `. ${accessTexts.end.done(what)}`
 }
 
 async function act({ kind, key }: Subject, action: AccessAction): Promise<Ended | undefined> {
@@ -215,25 +214,25 @@ export function TokenList({ of }: { readonly of: { readonly user: string } | { r
   return (
     <section>
       <div className="section-header">
-        <h2>{texts.tokens.valid}</h2>
+        <h2>{tokensTexts.valid}</h2>
         {entry.length === 0 ? null : (
           <Link to="/tokens" search={of}>
-            {texts.tokens.all}
+            {tokensTexts.all}
           </Link>
         )}
       </div>
       {tokens.isError ? <ProblemAlert error={tokens.error} /> : null}
-      {tokens.data === undefined || entry.length > 0 ? null : <p className="soft">{texts.tokens.none}</p>}
+      {tokens.data === undefined || entry.length > 0 ? null : <p className="soft">{tokensTexts.none}</p>}
       <ul className="rows" hidden={entry.length === 0}>
         {entry.map(({ jti, user, client, scopes, expires_at: expires }) => (
           <li key={jti}>
-            <CopyText value={jti} isMono label={texts.tokens.token}>
+            <CopyText value={jti} isMono label={tokensTexts.token}>
               {jti.slice(0, 8)}
             </CopyText>
             <bdi className="ellipsis">{'user' in of ? client.name : user}</bdi>
             <ScopeSummary scopes={scopes} />
             <span>
-              <span className="soft">{texts.tokens.expires}</span> <RelativeTime value={expires} canBeFuture />
+              <span className="soft">{tokensTexts.expires}</span> <RelativeTime value={expires} canBeFuture />
             </span>
           </li>
         ))}

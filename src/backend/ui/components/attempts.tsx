@@ -1,11 +1,9 @@
-import { strings } from '../strings.ts'
 import { State } from './badge.tsx'
 import { CodeBlock } from './copy.tsx'
 import { describeResult } from './delivery.tsx'
 import { formatJson } from './format-json.ts'
 import { ExactTime } from './time.tsx'
-
-const { delivery: texts } = strings.operate
+import { deliveryTexts as texts } from './delivery-texts.ts'
 
 /** One attempt of a delivery. */
 export interface Attempt {

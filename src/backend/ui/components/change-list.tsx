@@ -1,10 +1,8 @@
 import type { Answer } from '../api/call.ts'
-import { strings } from '../strings.ts'
 import { State } from './badge.tsx'
+import { changesTexts as texts } from './change-texts.ts'
 
 type Change = Answer<'GET /release/:id/diff/:other'>['changes'][number]
-
-const { changes: texts } = strings
 
 /** The differences between two releases, those that break callers first. */
 export function ChangeList({ changes }: { readonly changes: readonly Change[] }) {

@@ -1,10 +1,10 @@
 import { Button, Group } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { strings } from '../strings.ts'
 import { CommandHint } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
 import { ProblemAlert } from './problem.tsx'
+import { confirmTexts } from './dialog-texts.ts'
 
 interface ConfirmDialogProps {
   /** What is about to happen, as a question: "Disable ann?". */
@@ -36,7 +36,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         {confirming.isError ? <ProblemAlert error={confirming.error} /> : null}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose} data-autofocus>
-            {strings.confirm.cancel}
+            {confirmTexts.cancel}
           </Button>
           <Button
             {...(isDanger === true ? { color: 'red.6' } : {})}

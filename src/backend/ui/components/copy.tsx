@@ -1,10 +1,17 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import { Check, Copy, TriangleAlert } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { strings } from '../strings.ts'
 import { announce } from './announce.tsx'
 
-const { copy: texts } = strings
+const texts = {
+  copy: 'Copy',
+  copied: 'Copied',
+  copyOf: (what: string) => `Copy ${what}`,
+  copiedOf: (what: string) => `${what} copied`,
+  denied: 'The browser did not allow copying. The text is selected: copy it with the keyboard.',
+  whole: 'The whole text',
+} as const
+
 const copiedMs = 1500
 
 /** A small button that copies a text. If the browser denies that, the text is selected, and the page says so. */
@@ -109,7 +116,7 @@ interface CommandHintProps {
 }
 
 /** The command that does the same, for scripts and for learning the command line. */
-export function CommandHint({ command, label = strings.command }: CommandHintProps) {
+export function CommandHint({ command, label = 'Same as' }: CommandHintProps) {
   return (
     <p className="command">
       <span className="soft">{label}</span>{' '}

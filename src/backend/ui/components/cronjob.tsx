@@ -1,12 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { call, type Entry } from '../api/call.ts'
-import { strings } from '../strings.ts'
 import { announce } from './announce.tsx'
 import { State } from './badge.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 import { RelativeTime } from './time.tsx'
+import { cronjobsTexts as texts } from './cronjob-texts.ts'
+import { operateTexts } from './operate-texts.ts'
 
-const { cronjobs: texts, none } = strings.operate
+const { none } = operateTexts
 
 export function NextRun({ job: { next_at: next, is_late: isLate } }: { readonly job: Entry<'GET /cronjob'> }) {
   return (

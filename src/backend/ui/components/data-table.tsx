@@ -5,10 +5,10 @@ import { Link } from '@tanstack/react-router'
 import { ArrowDown, ArrowUp, ArrowUpDown, Ellipsis, Search } from 'lucide-react'
 import { useEffect, useState, type ReactNode } from 'react'
 import { onListKey } from './list-keys.ts'
-import { strings } from '../strings.ts'
 import { EmptyState } from './empty-state.tsx'
 import { ProblemAlert } from './problem.tsx'
 import { useListQuery, type ListQuery, type ListState } from './use-list-query.ts'
+import { tableTexts } from './data-table-texts.ts'
 
 /** A page of a list, as the admin API answers. */
 export interface ListPage<Row> {
@@ -102,11 +102,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       {list.isError ? <ProblemAlert error={list.error} onRetry={() => void list.refetch()} /> : null}
       {rows === undefined && list.isError ? null : rows?.length === 0 ? (
         <EmptyState
-          title={strings.table.noMatch}
-          text={strings.table.noMatchText}
+          title={tableTexts.noMatch}
+          text={tableTexts.noMatchText}
           action={
             <Button variant="default" onClick={state.clear}>
-              {strings.table.clear}
+              {tableTexts.clear}
             </Button>
           }
         />
@@ -136,7 +136,7 @@ function Rows<Row>({ label, columns, rows, rowKey, rowName, rowLink, rowActions,
             ))}
             {rowActions === undefined ? null : (
               <th role="columnheader" className="table-actions">
-                <span className="hidden">{strings.table.actions}</span>
+                <span className="hidden">{tableTexts.actions}</span>
               </th>
             )}
           </tr>
@@ -223,7 +223,7 @@ function RowMenu({ actions, name }: { readonly actions: readonly RowAction[]; re
   return (
     <Menu>
       <Menu.Target>
-        <ActionIcon aria-label={`${strings.table.actions}: ${name}`}>
+        <ActionIcon aria-label={`${tableTexts.actions}: ${name}`}>
           <Ellipsis size={16} aria-hidden />
         </ActionIcon>
       </Menu.Target>
@@ -246,7 +246,7 @@ function RowMenu({ actions, name }: { readonly actions: readonly RowAction[]; re
 /** An item that says why its action is not possible. It stays focusable, so that screen readers read the reason. */
 function CheckedItem({ action: { label, check, run } }: { readonly action: Required<Omit<RowAction, 'isDanger'>> }) {
   const { data } = useQuery({ ...check, staleTime: 0 })
-  const reason = data === undefined ? strings.table.checking : data
+  const reason = data === undefined ? tableTexts.checking : data
   return (
     <Menu.Item
       // `disabled` would take the item out of the order of the arrow keys.
@@ -278,14 +278,14 @@ function Filters({ filters, state }: { readonly filters: readonly Filter[]; read
             key={name}
             aria-label={label}
             value={state.query[name] ?? ''}
-            data={[{ value: '', label: `${label}: ${strings.table.all}` }, ...choicesOf(options)]}
+            data={[{ value: '', label: `${label}: ${tableTexts.all}` }, ...choicesOf(options)]}
             onChange={(event) => state.set({ [name]: event.currentTarget.value })}
           />
         ),
       )}
       {state.isFiltered ? (
         <Button variant="subtle" color="gray" onClick={state.clear}>
-          {strings.table.clear}
+          {tableTexts.clear}
         </Button>
       ) : null}
     </div>
@@ -327,12 +327,12 @@ function TextFilter({ name, label, state }: TextFilterProps) {
 function Paging({ next, state }: { readonly next: string | undefined; readonly state: ListState }) {
   if (next === undefined && state.query.cursor === undefined) return null
   return (
-    <nav className="paging" aria-label={strings.table.rows(2)}>
+    <nav className="paging" aria-label={tableTexts.rows(2)}>
       <Button variant="default" disabled={state.query.cursor === undefined} onClick={state.previous}>
-        {state.hasPrevious ? strings.table.previous : strings.table.first}
+        {state.hasPrevious ? tableTexts.previous : tableTexts.first}
       </Button>
       <Button variant="default" disabled={next === undefined} onClick={() => state.next(next!)}>
-        {strings.table.next}
+        {tableTexts.next}
       </Button>
     </nav>
   )

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { definitionQuery, type Definition } from '../api/definition.ts'
-import { strings } from '../strings.ts'
 import { EmptyState } from './empty-state.tsx'
 import { ProblemAlert } from './problem.tsx'
+import { problemTexts } from './problem-texts.ts'
 
 interface DefinitionPageProps<Part> {
   /** Finds what the page is about by the parameter `name` of its path. */
@@ -22,6 +22,6 @@ export function DefinitionPage<Part>({ find, notFound, render }: DefinitionPageP
   if (isError) return <ProblemAlert error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Skeleton height={160} />
   const part = find(data, name)
-  if (part === undefined) return <EmptyState title={strings.problem.notFound} text={notFound} />
+  if (part === undefined) return <EmptyState title={problemTexts.notFound} text={notFound} />
   return <>{render(part, data)}</>
 }

@@ -1,25 +1,30 @@
 import { Link } from '@tanstack/react-router'
-import { build as texts } from '../strings/build.ts'
 import type { Route } from '../api/definition.ts'
 import { MethodBadge } from './badge.tsx'
 import { config, issuer } from '../config.ts'
 import { CommandHint, CopyText } from './copy.tsx'
 import { EmptyState } from './empty-state.tsx'
 import { useHasDraft, useServerDraft } from '../edit/draft.ts'
-import { publish } from '../strings/publish.ts'
+import { buildTexts, whoTexts } from './definition-texts.ts'
+import { publishTexts as publish } from '../publish/publish-texts.ts'
+
+const kindsTexts = {
+  cronjob: 'cronjob',
+  event: 'event',
+  schema: 'schema',
+} as const
 
 /** Who may call a method, as a sentence: "Tokens with todo · 4 users, 2 clients". */
 export function Access({ public: isPublic, scopes, holders }: Pick<Route, 'public' | 'scopes' | 'holders'>) {
-  if (isPublic) return <span>{texts.access.anyone}</span>
-  if (scopes.length === 0) return <span>{texts.access.anyToken}</span>
-  const people =
-    holders?.users === 0 ? texts.access.nobody : holders && texts.access.holders(holders.users, holders.clients)
+  if (isPublic) return <span>{whoTexts.anyone}</span>
+  if (scopes.length === 0) return <span>{whoTexts.anyToken}</span>
+  const people = holders?.users === 0 ? whoTexts.nobody : holders && whoTexts.holders(holders.users, holders.clients)
   return (
-    <span title={`${texts.access.tokens} ${scopes.join(` ${texts.access.or} `)}${people ? ` · ${people}` : ''}`}>
-      {texts.access.tokens}{' '}
+    <span title={`${whoTexts.tokens} ${scopes.join(` ${whoTexts.or} `)}${people ? ` · ${people}` : ''}`}>
+      {whoTexts.tokens}{' '}
       {scopes.map((scope, index) => (
         <span key={scope}>
-          {index === 0 ? '' : ` ${texts.access.or} `}
+          {index === 0 ? '' : ` ${whoTexts.or} `}
           <bdi className="strong">{scope}</bdi>
         </span>
       ))}
@@ -30,7 +35,7 @@ export function Access({ public: isPublic, scopes, holders }: Pick<Route, 'publi
 
 /** `file:line` with a copy button; nothing if the files of the release are not kept. */
 export function Source({ value }: { readonly value: string | null }) {
-  return value === null ? null : <CopyText value={value} isMono label={texts.source} />
+  return value === null ? null : <CopyText value={value} isMono label={buildTexts.source} />
 }
 
 interface Use {
@@ -42,7 +47,7 @@ interface Use {
 export function Users({
   uses,
   limit = Infinity,
-  none = texts.unused,
+  none = buildTexts.unused,
 }: {
   readonly uses: readonly (Use | string)[]
   readonly limit?: number
@@ -59,7 +64,7 @@ export function Users({
           <UseLink {...use} />
         </li>
       ))}
-      {rest > 0 ? <li className="soft">{texts.more(rest)}</li> : null}
+      {rest > 0 ? <li className="soft">{buildTexts.more(rest)}</li> : null}
     </ul>
   )
 }
@@ -68,7 +73,7 @@ function UseLink({ kind, name }: Use) {
   if (kind === 'route') return <RouteLink name={name} />
   return (
     <>
-      <span className="soft">{texts.kinds[kind]}</span>{' '}
+      <span className="soft">{kindsTexts[kind]}</span>{' '}
       {kind === 'cronjob' ? (
         <bdi>{name}</bdi>
       ) : (
@@ -97,13 +102,13 @@ export function NoRelease() {
   if (draft !== undefined && canEdit)
     return (
       <EmptyState
-        title={texts.noRelease}
+        title={buildTexts.noRelease}
         text={draft.entries.length === 0 ? publish.noRoutes : publish.noReleases}
         link={draft.entries.length === 0 ? { to: '/', label: publish.begin } : { to: '/publish', label: publish.page }}
       />
     )
   const deploy = config.isDevelopment ? undefined : (
-    <CommandHint label={texts.deployWith} command={`npx waypost deploy --url ${issuer}`} />
+    <CommandHint label={buildTexts.deployWith} command={`npx waypost deploy --url ${issuer}`} />
   )
-  return <EmptyState title={texts.noRelease} text={texts.noReleaseText} action={deploy} />
+  return <EmptyState title={buildTexts.noRelease} text={buildTexts.noReleaseText} action={deploy} />
 }

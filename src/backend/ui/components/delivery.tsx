@@ -1,10 +1,11 @@
 import type { Entry } from '../api/call.ts'
-import { strings } from '../strings.ts'
 import { State, type Tone } from './badge.tsx'
 import type { Column } from './data-table.tsx'
 import type { ListQuery } from './use-list-query.ts'
 import { RelativeTime } from './time.tsx'
 import { call } from '../api/call.ts'
+import { deliveriesTexts as texts, deliveryTexts } from './delivery-texts.ts'
+import { operateTexts } from './operate-texts.ts'
 
 export type Delivery = Entry<'GET /delivery'>
 
@@ -12,9 +13,6 @@ export type Delivery = Entry<'GET /delivery'>
 export type ListedDelivery = Omit<Delivery, 'last' | 'message' | 'subscription' | 'finished_at'> & {
   readonly last: Pick<NonNullable<Delivery['last']>, 'status' | 'outcome'> | null
 }
-
-const { operate } = strings
-const { deliveries: texts } = operate
 
 const tones: Readonly<Record<Delivery['status'] | 'retrying', Tone>> = {
   pending: 'info',
@@ -30,7 +28,7 @@ interface DeliveryStateProps {
 
 export function DeliveryState({ delivery: { status, failures } }: DeliveryStateProps) {
   const shown = status === 'pending' && failures > 0 ? 'retrying' : status
-  return <State tone={tones[shown]}>{operate.statuses[shown]}</State>
+  return <State tone={tones[shown]}>{operateTexts.statuses[shown]}</State>
 }
 
 /** The result of an attempt: the status of the answer, or why there was none. */
@@ -41,7 +39,7 @@ export function describeResult({ status, outcome }: Pick<NonNullable<Delivery['l
 
 /** A name of a delivery that others in a list do not have, for screen readers. */
 export function nameDelivery({ event, id }: Pick<Delivery, 'event' | 'id'>): string {
-  return `${event ?? operate.deleted} ${id.slice(-6)}`
+  return `${event ?? operateTexts.deleted} ${id.slice(-6)}`
 }
 
 /** A text on one line, in full in its tooltip. */
@@ -55,7 +53,7 @@ export function CutText({ text }: { readonly text: string }) {
 
 /** A URL without its scheme, cut in the middle of long paths by the style. */
 export function EndpointText({ endpoint }: { readonly endpoint: string | null }) {
-  if (endpoint === null) return <span className="soft">{operate.deleted}</span>
+  if (endpoint === null) return <span className="soft">{operateTexts.deleted}</span>
   return (
     <bdi className="ellipsis" title={endpoint}>
       {endpoint.replace(/^https:\/\//, '')}
@@ -64,11 +62,11 @@ export function EndpointText({ endpoint }: { readonly endpoint: string | null })
 }
 
 export const deliveryStatuses = {
-  pending: operate.statuses.pending,
-  retrying: operate.statuses.retrying,
-  delivered: operate.statuses.delivered,
-  dead: operate.statuses.dead,
-  cancelled: operate.statuses.cancelled,
+  pending: operateTexts.statuses.pending,
+  retrying: operateTexts.statuses.retrying,
+  delivered: operateTexts.statuses.delivered,
+  dead: operateTexts.statuses.dead,
+  cancelled: operateTexts.statuses.cancelled,
 }
 
 type ColumnName = 'event' | 'status' | 'result' | 'endpoint' | 'user' | 'attempts' | 'created'
@@ -76,16 +74,16 @@ type ColumnName = 'event' | 'status' | 'result' | 'endpoint' | 'user' | 'attempt
 const columns: Readonly<Record<ColumnName, Column<ListedDelivery>>> = {
   event: {
     name: 'event',
-    label: operate.event,
-    render: ({ event }) => <CutText text={event ?? operate.deleted} />,
+    label: operateTexts.event,
+    render: ({ event }) => <CutText text={event ?? operateTexts.deleted} />,
   },
-  status: { name: 'status', label: operate.status, render: (delivery) => <DeliveryState delivery={delivery} /> },
+  status: { name: 'status', label: operateTexts.status, render: (delivery) => <DeliveryState delivery={delivery} /> },
   result: {
     name: 'result',
     label: texts.result,
     render: ({ last }) =>
       last === null ? (
-        operate.none
+        operateTexts.none
       ) : (
         <span dir="auto" className="ellipsis result" title={describeResult(last)}>
           {describeResult(last)}
@@ -94,14 +92,14 @@ const columns: Readonly<Record<ColumnName, Column<ListedDelivery>>> = {
   },
   endpoint: {
     name: 'endpoint',
-    label: operate.endpoint,
+    label: operateTexts.endpoint,
     render: ({ endpoint }) => <EndpointText endpoint={endpoint} />,
   },
   user: {
     name: 'user',
-    label: operate.user,
+    label: operateTexts.user,
     isMinor: true,
-    render: ({ user }) => <CutText text={user ?? operate.none} />,
+    render: ({ user }) => <CutText text={user ?? operateTexts.none} />,
   },
   attempts: {
     name: 'attempts',
@@ -112,7 +110,7 @@ const columns: Readonly<Record<ColumnName, Column<ListedDelivery>>> = {
   },
   created: {
     name: 'created',
-    label: operate.created,
+    label: operateTexts.created,
     render: ({ created_at: created, due_at: due, failures }) => (
       <span>
         <RelativeTime value={created} />
@@ -133,7 +131,7 @@ function isPast(time: string): boolean {
 
 /** When the next attempt is made, or what it waits for. */
 export function NextAttempt({ due }: { readonly due: string }) {
-  return isPast(due) ? <span className="soft">{operate.delivery.waits}</span> : <RelativeTime value={due} canBeFuture />
+  return isPast(due) ? <span className="soft">{deliveryTexts.waits}</span> : <RelativeTime value={due} canBeFuture />
 }
 
 export function deliveryColumns(...names: readonly ColumnName[]): readonly Column<ListedDelivery>[] {

@@ -1,8 +1,15 @@
 import { Button, Group, Modal } from '@mantine/core'
 import { createContext, useMemo, useRef, useState, type ReactNode } from 'react'
 import { signInRequest } from '../session/session.ts'
-import { strings } from '../strings.ts'
 import { useFocusReturn } from './use-focus-return.ts'
+import { confirmTexts } from './dialog-texts.ts'
+
+const discard = {
+  title: 'Discard what you entered?',
+  text: 'It is lost if you close this window.',
+  action: 'Discard',
+  stay: 'Keep editing',
+} as const
 
 interface DialogProps {
   readonly title: string
@@ -47,7 +54,6 @@ export function Dialog({ title, children, size = 440, isTop = false, onClose, ..
     }),
     [],
   )
-  const { discard } = strings
   return (
     <Modal.Root
       opened
@@ -62,7 +68,7 @@ export function Dialog({ title, children, size = 440, isTop = false, onClose, ..
       <Modal.Content>
         <div className="dialog-header">
           <Modal.Title>{title}</Modal.Title>
-          {isModalOnly ? null : <Modal.CloseButton aria-label={strings.confirm.close} />}
+          {isModalOnly ? null : <Modal.CloseButton aria-label={confirmTexts.close} />}
         </div>
         <Modal.Body>
           <DialogContext value={form}>{children}</DialogContext>

@@ -1,7 +1,7 @@
 import { Component, lazy, useReducer, type ComponentType, type ReactNode } from 'react'
-import { strings } from '../strings.ts'
 import { Dialog } from './dialog.tsx'
 import { ProblemAlert } from './problem.tsx'
+import { problemTexts } from './problem-texts.ts'
 
 /**
  * A component whose code is loaded when it is first shown. If that fails, only its place says so and can try again: the
@@ -45,7 +45,7 @@ function loadAgain<Module>(load: () => Promise<Module>, failed: unknown): Promis
 class PartError extends Error {
   override readonly name = 'PartError'
   constructor(cause: unknown) {
-    super(strings.problem.part, { cause })
+    super(problemTexts.part, { cause })
   }
 }
 
@@ -75,7 +75,7 @@ class PartBoundary extends Component<BoundaryProps, { readonly error: Error | un
     const alert = <ProblemAlert error={error.cause} onRetry={retry} />
     if (onClose === undefined) return alert
     return (
-      <Dialog title={strings.problem.part} onClose={onClose}>
+      <Dialog title={problemTexts.part} onClose={onClose}>
         {alert}
       </Dialog>
     )

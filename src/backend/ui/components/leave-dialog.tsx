@@ -1,7 +1,12 @@
 import { useBlocker } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { strings } from '../strings.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
+
+const leaveTexts = {
+  title: 'Leave without saving?',
+  text: 'The changes on this page are not saved. They are lost if you leave.',
+  action: 'Leave page',
+} as const
 
 interface LeaveDialogProps {
   readonly hasChanges: boolean
@@ -26,13 +31,13 @@ export function LeaveDialog({ hasChanges, isSaving, isWaiting = false }: LeaveDi
   if (!isBlocked || !hasChanges || isWaiting) return null
   return (
     <ConfirmDialog
-      title={strings.leave.title}
-      action={strings.leave.action}
+      title={leaveTexts.title}
+      action={leaveTexts.action}
       isDanger
       onConfirm={async () => blocker.proceed()}
       onClose={blocker.reset}
     >
-      {strings.leave.text}
+      {leaveTexts.text}
     </ConfirmDialog>
   )
 }

@@ -2,14 +2,24 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { followEvent, type Received } from '../api/follow.ts'
 import { makeStore, useStore } from '../session/store.ts'
-import { build } from '../strings/build.ts'
 import { announce } from './announce.tsx'
 import { State } from './badge.tsx'
 import { CommandHint } from './copy.tsx'
 import { ProblemAlert } from './problem.tsx'
 import { RelativeTime } from './time.tsx'
 
-const { listen: texts } = build
+const texts = {
+  title: 'Listen',
+  start: 'Listen',
+  stop: 'Stop listening',
+  text: 'Shows deliveries here while you call the API.',
+  on: 'Listening, also while you open other pages.',
+  connecting: 'Connecting…',
+  delivered: (event: string) => `${event} delivered`,
+  valid: 'signature ok',
+  invalid: (problem: string) => `signature ${problem}`,
+  bodyOf: (id: string) => `Body of ${id}`,
+} as const
 
 /** The event that is listened to, also while other pages are open: of one event, since browsers open few connections. */
 interface Listening {

@@ -4,7 +4,7 @@ interface PageHeaderProps {
   readonly title: ReactNode
   /** One sentence below the title, or what identifies a thing. */
   readonly text?: ReactNode
-  /** Whether changes apply at once or go to the draft: a text of `strings.mode`. */
+  /** Whether changes apply at once or go to the draft: a text of `modeTexts`. */
   readonly mode?: string
   /** The one primary button of the page. */
   readonly action?: ReactNode

@@ -1,11 +1,10 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { call, type Entry } from '../api/call.ts'
-import { build } from '../strings/build.ts'
 import { PlainTable } from './plain-table.tsx'
 import { ProblemAlert } from './problem.tsx'
+import { settingsTexts as texts } from './setting-texts.ts'
 
-const { settings: texts } = build
 type Plugin = Entry<'GET /plugin'>
 
 /** The plugins of the active release. */

@@ -2,15 +2,15 @@ import { Button } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { Problem } from '../api/send.ts'
 import { uiPath } from '../config.ts'
-import { strings } from '../strings.ts'
+import { problemTexts } from './problem-texts.ts'
 
 /** Returns the text of an error, and what to do about it. */
 export function describeProblem(error: unknown): { readonly message: string; readonly hint?: string | undefined } {
-  if (error instanceof Problem && error.code === 'WP_BACKEND_CHANGED') return { message: strings.problem.changed }
+  if (error instanceof Problem && error.code === 'WP_BACKEND_CHANGED') return { message: problemTexts.changed }
   if (error instanceof Problem) return { message: error.message, hint: error.hint }
-  if (isOfModule(error)) return { message: strings.problem.part }
+  if (isOfModule(error)) return { message: problemTexts.part }
   if (error instanceof TypeError && /fetch|network|load failed/i.test(error.message))
-    return { message: strings.problem.network }
+    return { message: problemTexts.network }
   return { message: error instanceof Error ? error.message : String(error) }
 }
 
@@ -22,11 +22,11 @@ function isOfModule(error: unknown): boolean {
 /** Finds out why code of the pages could not be loaded: browsers do not say it. */
 async function explainModule(): Promise<string> {
   const page = await fetch(`${uiPath}/`, { cache: 'no-store' }).catch(() => undefined)
-  if (page === undefined) return strings.problem.network
-  if (!page.ok) return endSentence(strings.problem.proxy(page.status))
+  if (page === undefined) return problemTexts.network
+  if (!page.ok) return endSentence(problemTexts.proxy(page.status))
   const own = document.querySelector('script[type=module][src]')?.getAttribute('src')
   const isNewer = typeof own === 'string' && !(await page.text()).includes(own)
-  return isNewer ? strings.problem.newer : strings.problem.partAgain
+  return isNewer ? problemTexts.newer : problemTexts.partAgain
 }
 
 /** Adds a full stop if the text has none. */
@@ -60,7 +60,7 @@ export function ProblemAlert({ error, onRetry }: ProblemAlertProps) {
       ))}
       {onRetry === undefined ? null : (
         <Button variant="default" mt="xs" onClick={onRetry}>
-          {strings.problem.retry}
+          {problemTexts.retry}
         </Button>
       )}
     </div>
@@ -84,7 +84,7 @@ interface DefinitionProblem {
 export function ProblemState({ error, onRetry }: ProblemAlertProps) {
   return (
     <div className="empty">
-      <h1>{strings.problem.crash}</h1>
+      <h1>{problemTexts.crash}</h1>
       <ProblemAlert error={error} onRetry={onRetry ?? (() => location.reload())} />
     </div>
   )

@@ -3,14 +3,18 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { useHasDraft, useServerDraft } from '../edit/draft.ts'
-import { strings } from '../strings.ts'
-import { publish } from '../strings/publish.ts'
 import { announce } from './announce.tsx'
 import { ChangeList } from './change-list.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 import { endSentence, ProblemAlert } from './problem.tsx'
 import { shortId } from './release-link.tsx'
 import { isBreakingWord, TypedWord } from './typed-word.tsx'
+import { releasesTexts as listTexts, rollBackTexts as texts } from './release-texts.ts'
+
+const keepTexts = {
+  keep: 'Keep the undone changes in the draft',
+  keepBlocked: 'The draft has changes. Publish or discard them to keep the undone changes.',
+} as const
 
 interface RollBackDialogProps {
   /** The release to return to. */
@@ -20,9 +24,6 @@ interface RollBackDialogProps {
   onClose(): void
   onDone(): Promise<unknown>
 }
-
-const { rollBack: texts, releases: listTexts } = strings
-const { rollBack: keepTexts } = publish
 
 /** The name of the action. */
 export function rollBackLabel(id: string, isNewer: boolean): string {

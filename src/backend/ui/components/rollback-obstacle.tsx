@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { call } from '../api/call.ts'
-import { strings } from '../strings.ts'
 import type { Obstacle } from './obstacle.ts'
 import { describeProblem, endSentence } from './problem.tsx'
+import { rollBackTexts } from './release-texts.ts'
 
 interface Reason {
   readonly message: string
@@ -35,7 +35,7 @@ export function useRollbackObstacle(id: string | undefined): Obstacle {
 
 function describeReason({ message, hint }: Reason): string {
   const texts = [message, hint].flatMap((text) => (typeof text === 'string' ? [endSentence(text)] : []))
-  return [strings.rollBack.blocked, ...texts].join(' ')
+  return [rollBackTexts.blocked, ...texts].join(' ')
 }
 
 interface RollBackButtonProps {

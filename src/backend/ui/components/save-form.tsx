@@ -3,10 +3,11 @@ import { useMutation } from '@tanstack/react-query'
 import { use, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { Problem, type FieldProblem } from '../api/send.ts'
 import { SignInCancelled } from '../session/session.ts'
-import { strings } from '../strings.ts'
 import { DialogContext } from './dialog.tsx'
 import { LeaveDialog } from './leave-dialog.tsx'
 import { diagnosticsOf, ProblemAlert } from './problem.tsx'
+import { confirmTexts } from './dialog-texts.ts'
+import { problemTexts } from './problem-texts.ts'
 
 export interface SaveFormProps {
   /** The name of the action, on its button: "Create user". */
@@ -71,11 +72,11 @@ export function SaveForm(props: SaveFormProps) {
       <Group justify="flex-end" gap="xs" className="form-actions">
         {onCancel === undefined ? null : (
           <Button variant="default" onClick={dialog?.close ?? onCancel}>
-            {strings.confirm.cancel}
+            {confirmTexts.cancel}
           </Button>
         )}
         <Button type="submit" loading={saving.isPending} disabled={!canSave}>
-          {error instanceof SignInCancelled ? strings.problem.retry : action}
+          {error instanceof SignInCancelled ? problemTexts.retry : action}
         </Button>
       </Group>
       <LeaveDialog hasChanges={wouldLose} isSaving={isSaving} />

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { createContext, useContext, useState, type ReactNode } from 'react'
 import { Markdown } from '../markdown/markdown.tsx'
-import { api } from '../strings/api.ts'
 import { Json } from './copy.tsx'
 import { referenceOf, resolveSchema, toSchema, type NamedSchemas, type Schema } from './named-schemas.ts'
+import { schemaTexts as texts } from './schema-texts.ts'
 import {
   choiceKeywords,
   describeLimits,
@@ -18,8 +18,6 @@ import {
   writeValues,
   type ChoiceKeyword,
 } from './schema-words.ts'
-
-const { schema: texts } = api
 
 /** How the parts of a schema are shown. */
 interface Manner {

@@ -1,8 +1,6 @@
 // JSON Schemas in words.
-import { api } from '../strings/api.ts'
 import { resolveSchema, toSchema, type NamedSchemas, type Schema } from './named-schemas.ts'
-
-const { schema: texts } = api
+import { schemaTexts as texts } from './schema-texts.ts'
 
 export const choiceKeywords = ['oneOf', 'anyOf', 'allOf'] as const
 export type ChoiceKeyword = (typeof choiceKeywords)[number]

@@ -3,10 +3,8 @@ import { Search } from 'lucide-react'
 import { useState } from 'react'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
-import { strings } from '../strings.ts'
 import { isBackendScope, useScopes } from './access.tsx'
-
-const { picker: texts } = strings.access
+import { pickerTexts as texts } from './access-texts.ts'
 
 interface ScopePickerProps {
   readonly label: string

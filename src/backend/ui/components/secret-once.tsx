@@ -1,8 +1,14 @@
 import { Button, Group } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { strings } from '../strings.ts'
 import { CopyButton } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
+
+const secretTexts = {
+  once: 'Copy it now. It is not shown again.',
+  show: 'Show',
+  hide: 'Hide',
+  done: 'Done',
+} as const
 
 interface SecretOnceProps {
   readonly title: string
@@ -18,7 +24,7 @@ export function SecretOnce({ title, values, children, onClose }: SecretOnceProps
   return (
     <Dialog title={title} size={520} isModalOnly onClose={onClose}>
       <div className="stack">
-        <p>{strings.secret.once}</p>
+        <p>{secretTexts.once}</p>
         <dl className="secret">
           {Object.entries(values).map(([name, value]) => (
             <div key={name}>
@@ -33,7 +39,7 @@ export function SecretOnce({ title, values, children, onClose }: SecretOnceProps
         {children}
         <Group justify="flex-end">
           <Button onClick={onClose} data-autofocus>
-            {strings.secret.done}
+            {secretTexts.done}
           </Button>
         </Group>
       </div>

@@ -1,10 +1,8 @@
 import { TextInput } from '@mantine/core'
 import { Search } from 'lucide-react'
 import { useId, useState, type ReactNode } from 'react'
-import { build } from '../strings/build.ts'
 import { findSettings, type SettingField, type SettingGroup } from './setting-groups.ts'
-
-const { settings: texts } = build
+import { settingsTexts as texts } from './setting-texts.ts'
 
 interface SettingListProps {
   readonly groups: readonly SettingGroup[]

@@ -4,18 +4,19 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Entry } from '../api/call.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
-import { strings } from '../strings.ts'
 import { announce } from './announce.tsx'
 import { State, type Tone } from './badge.tsx'
 import { FormDialog } from './form-dialog.tsx'
 import { ProblemAlert } from './problem.tsx'
 import { SecretOnce } from './secret-once.tsx'
 import { formatExact } from './time.tsx'
+import { operateTexts } from './operate-texts.ts'
+import { subscriptionTexts as texts, subscriptionsTexts } from './subscription-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+
+const { statuses } = operateTexts
 
 type Subscription = Pick<Entry<'GET /subscription'>, 'status' | 'is_barred' | 'postponed_until'>
-
-const { operate } = strings
-const { statuses, subscription: texts } = operate
 
 const tones: Readonly<Record<Subscription['status'], Tone>> = { active: 'good', paused: 'warn', disabled: 'quiet' }
 
@@ -24,13 +25,13 @@ export function SubscribeLink({ event }: { readonly event: string }) {
   if (!useHasScope('backend.operate')) return null
   return (
     <section className="stack-small">
-      <h2>{operate.pages.subscriptions}</h2>
+      <h2>{pageTitles.subscriptions}</h2>
       <div>
         <Button
           variant="default"
           renderRoot={(props) => <Link to="/subscriptions" search={{ add: '1', event }} {...props} />}
         >
-          {operate.subscriptions.subscribe}
+          {subscriptionsTexts.subscribe}
         </Button>
       </div>
     </section>
@@ -108,7 +109,7 @@ interface EndpointFieldProps {
 
 /** The address that events are sent to. */
 export function EndpointField(props: EndpointFieldProps) {
-  const { label = operate.endpoint, text, value, error, isFirst = false, onChange, ...rest } = props
+  const { label = operateTexts.endpoint, text, value, error, isFirst = false, onChange, ...rest } = props
   return (
     <TextInput
       label={label}
@@ -141,7 +142,7 @@ interface EventFieldProps {
 /** The event to subscribe to. */
 export function EventField({ label, events, none, value, error, onChange }: EventFieldProps) {
   const entry = events.data?.entry ?? []
-  const first = events.isSuccess && entry.length === 0 ? none : operate.subscriptions.chooseEvent
+  const first = events.isSuccess && entry.length === 0 ? none : subscriptionsTexts.chooseEvent
   return (
     <>
       {events.isError ? <ProblemAlert error={events.error} onRetry={() => void events.refetch()} /> : null}
@@ -177,7 +178,7 @@ export function RotateDialog({ onRotate, onClose }: RotateDialogProps) {
   const [made, setMade] = useState<Rotated>()
   if (made !== undefined) {
     return (
-      <SecretOnce title={texts.rotated} values={{ [operate.subscriptions.secret]: made.secret }} onClose={onClose}>
+      <SecretOnce title={texts.rotated} values={{ [subscriptionsTexts.secret]: made.secret }} onClose={onClose}>
         <p className="soft">
           {made.previousUntil === null
             ? texts.previousEnded

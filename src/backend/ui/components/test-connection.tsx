@@ -3,11 +3,10 @@ import { useMutation } from '@tanstack/react-query'
 import { call } from '../api/call.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
-import { build } from '../strings/build.ts'
 import { State } from './badge.tsx'
 import { ProblemAlert } from './problem.tsx'
-
-const { connections: texts } = build
+import { connectionsTexts as texts } from './connection-texts.ts'
+import { buildTexts as build } from './definition-texts.ts'
 
 /** Tests a connection of the active release, for those who may. */
 export function TestConnection({ name }: { readonly name: string }) {

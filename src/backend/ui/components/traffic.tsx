@@ -2,13 +2,29 @@ import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { call, type Entry } from '../api/call.ts'
-import { build } from '../strings/build.ts'
 import { EmptyState } from './empty-state.tsx'
 import { PlainTable } from './plain-table.tsx'
 import { ProblemAlert } from './problem.tsx'
 import { formatExact } from './time.tsx'
+import { buildTexts as build } from './definition-texts.ts'
 
-const { traffic: texts } = build
+const texts = {
+  text: 'The last 24 hours, counted once a minute.',
+  requests: 'Requests',
+  clientErrors: '4xx',
+  serverErrors: '5xx',
+  p50: 'Median',
+  p95: '95th percentile',
+  hour: 'Hour',
+  perHour: 'Requests in an hour',
+  failed: 'of them 4xx and 5xx',
+  axis: ['24 h ago', '18 h', '12 h', '6 h', 'now'],
+  chart: 'Requests in each hour',
+  table: 'Show as a table',
+  empty: 'Not called in the last 24 hours',
+  emptyText: 'Calls appear here within a minute.',
+} as const
+
 type Hour = Entry<'GET /statistics'>
 
 const refreshMs = 30_000

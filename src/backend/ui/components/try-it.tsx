@@ -5,15 +5,13 @@ import { send, sendForAnswer } from '../api/send.ts'
 import { issuer } from '../config.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
-import { api } from '../strings/api.ts'
-import { build } from '../strings/build.ts'
 import { keepToken } from '../try/call.ts'
 import { TryMethod } from '../try/try-method.tsx'
 import { announce } from './announce.tsx'
 import { CommandHint } from './copy.tsx'
 import { ProblemAlert } from './problem.tsx'
-
-const { tryIt: texts } = api
+import { whoTexts } from './definition-texts.ts'
+import { tryItTexts as texts } from '../try/try-texts.ts'
 
 /** Tokens without scopes of administration. */
 const tokens = keepToken(() => call('POST /token/try', {}))
@@ -54,10 +52,10 @@ function MissingScope({ scopes, onGranted }: { readonly scopes: readonly string[
   })
   const project = scopes.filter((scope) => !scope.startsWith('backend.'))
   if (session?.scopes.includes('backend.admin') !== true || project.length === 0)
-    return <p className="note">{texts.ask(scopes.join(` ${build.access.or} `))}</p>
+    return <p className="note">{texts.ask(scopes.join(` ${whoTexts.or} `))}</p>
   return (
     <div className="note stack">
-      <p>{texts.lacks(user, scopes.join(` ${build.access.or} `))}</p>
+      <p>{texts.lacks(user, scopes.join(` ${whoTexts.or} `))}</p>
       <div className="try-actions">
         {project.slice(0, 3).map((scope) => (
           <Button

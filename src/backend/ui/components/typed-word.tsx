@@ -1,7 +1,10 @@
 import { TextInput } from '@mantine/core'
-import { publish } from '../strings/publish.ts'
 
-const { forbidden: texts } = publish
+const texts = {
+  word: 'breaking',
+  label: 'To continue, type "breaking"',
+  text: 'The setting "breaking_changes: forbid" does not allow changes that can break clients.',
+} as const
 
 /** Whether this is the word that allows breaking changes where `breaking_changes: forbid` applies. */
 export function isBreakingWord(typed: string): boolean {

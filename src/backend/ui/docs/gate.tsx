@@ -3,9 +3,9 @@ import { Suspense } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { portal } from '../portal/config.ts'
 import { givenToken } from '../portal/reference/given-token.ts'
-import { docs as texts } from '../portal/strings/docs.ts'
 import { useStore } from '../session/store.ts'
 import type { PageBase } from '../shell/page-router.tsx'
+import { docsTexts as texts } from './docs-texts.ts'
 
 const TokenForm = lazyPart(() => import('../portal/reference/token-form.tsx'), 'TokenForm')
 

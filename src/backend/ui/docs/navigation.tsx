@@ -9,10 +9,10 @@ import { givenToken } from '../portal/reference/given-token.ts'
 import { referenceQuery } from '../portal/reference/load.ts'
 import { places } from '../portal/reference/places.ts'
 import type { Group, Operation } from '../portal/reference/read-openapi.ts'
-import { docs as texts } from '../portal/strings/docs.ts'
 import { useStore } from '../session/store.ts'
 import { Brand } from '../shell/frame.tsx'
-import { strings } from '../strings.ts'
+import { docsTexts as texts } from './docs-texts.ts'
+import { navTexts } from '../shell/nav-texts.ts'
 
 /** Groups of an API with more operations are closed at first. */
 const maxOpen = 40
@@ -26,7 +26,7 @@ export function Navigation() {
   const groups = (isReadable ? data?.groups : undefined) ?? []
   const isSmall = groups.reduce((sum, { operations }) => sum + operations.length, 0) <= maxOpen
   return (
-    <nav aria-label={strings.nav.label} className="nav docs-nav">
+    <nav aria-label={navTexts.label} className="nav docs-nav">
       <Link to={places.list} className="docs-brand">
         <Brand name={portal.service} {...(portal.isDevelopment ? { mode: 'dev' } : {})} />
       </Link>

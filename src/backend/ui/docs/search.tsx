@@ -2,11 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { referenceQuery } from '../portal/reference/load.ts'
 import { places } from '../portal/reference/places.ts'
-import { docs } from '../portal/strings/docs.ts'
-import { reference } from '../portal/strings/reference.ts'
 import { Palette, type PaletteItem } from '../shell/palette.tsx'
-
-const { search: texts } = docs
+import { searchTexts as texts } from './docs-texts.ts'
+import { tabsTexts } from '../portal/reference/reference-texts.ts'
 
 /** Ctrl-K: goes to an operation by its method, path, texts or scopes, or to a guide. */
 export function OperationSearch({ onClose }: { onClose(): void }) {
@@ -19,13 +17,13 @@ function useItems(): readonly PaletteItem[] {
   const guides = (['operations', 'authentication', 'errors'] as const).map((tab) => ({
     key: tab,
     group: texts.pages,
-    label: reference.tabs[tab],
+    label: tabsTexts[tab],
     run: () => void navigate({ to: places.list, search: tab === 'operations' ? {} : { tab } }),
   }))
   const operations = (data?.groups ?? []).flatMap((group) =>
     group.operations.map(({ id, method, path, summary, description, scopes }) => ({
       key: id,
-      group: reference.tabs.operations,
+      group: tabsTexts.operations,
       label: path,
       method,
       text: summary,

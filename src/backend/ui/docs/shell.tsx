@@ -3,10 +3,10 @@ import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { Search, SunMoon } from 'lucide-react'
 import { Suspense } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
-import { docs as texts } from '../portal/strings/docs.ts'
 import { SchemeItems } from '../shell/account-menu.tsx'
 import { Frame } from '../shell/frame.tsx'
 import { Navigation } from './navigation.tsx'
+import { docsTexts, searchTexts } from './docs-texts.ts'
 
 const OperationSearch = lazyPart(() => import('./search.tsx'), 'OperationSearch')
 
@@ -24,12 +24,12 @@ export function DocsShell() {
           <>
             <button type="button" className="search" onClick={search.open} aria-keyshortcuts="Control+K Meta+K">
               <Search size={14} aria-hidden />
-              <span className="search-label">{texts.search.open}</span>
+              <span className="search-label">{searchTexts.open}</span>
               <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
             </button>
             <Menu>
               <Menu.Target>
-                <ActionIcon aria-label={texts.theme} size={32}>
+                <ActionIcon aria-label={docsTexts.theme} size={32}>
                   <SunMoon size={18} />
                 </ActionIcon>
               </Menu.Target>

@@ -1,11 +1,9 @@
 import { RelativeTime } from '../components/time.tsx'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
-import { editing } from '../strings/editing.ts'
 import { useDraft, type DraftEdit, type TextEdit } from './draft.ts'
 import { isWithin } from './values.ts'
-
-const { changedBy: texts } = editing
+import { changedByTexts as texts } from './edit-texts.ts'
 
 /** Who changed what is being edited, and when: "Ann changed this 2 min. ago". */
 export function ChangedBy({ edit }: { readonly edit: DraftEdit | TextEdit }) {

@@ -8,8 +8,8 @@ import {
   type SelectProps,
 } from '@mantine/core'
 import { useState } from 'react'
-import { editing } from '../strings/editing.ts'
 import { limitChoices } from './limit-choices.ts'
+import { fieldTexts } from './field-texts.ts'
 
 export type Choices = readonly (string | ComboboxItem | ComboboxItemGroup<string | ComboboxItem>)[]
 
@@ -45,7 +45,7 @@ export function ChoiceSelect({ choices, value, onChange, ...props }: ChoiceSelec
       {...useChoices(() => choices, chosen)}
       value={value}
       searchable={choices.length > 6}
-      nothingFoundMessage={editing.field.noOptions}
+      nothingFoundMessage={fieldTexts.noOptions}
       onFocus={({ currentTarget }) => currentTarget.select()}
       onChange={(next) => onChange(next ?? value)}
     />
@@ -53,4 +53,4 @@ export function ChoiceSelect({ choices, value, onChange, ...props }: ChoiceSelec
 }
 
 const filter: OptionsFilter = (input) =>
-  limitChoices(defaultOptionsFilter({ ...input, limit: Infinity }) as ComboboxParsedItem[], editing.field.moreChoices)
+  limitChoices(defaultOptionsFilter({ ...input, limit: Infinity }) as ComboboxParsedItem[], fieldTexts.moreChoices)

@@ -24,10 +24,13 @@ import {
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
 import { nonce } from '../config.ts'
-import { editing } from '../strings/editing.ts'
 import { completeYaml, type CompletionNames } from './complete-yaml.ts'
 import type { Diagnostic } from './draft.ts'
 import type { Json } from './values.ts'
+
+const codeTexts = {
+  leave: 'Esc, then Tab, leaves the editor. Ctrl-Space completes.',
+} as const
 
 export interface CodeEditorProps {
   readonly value: string
@@ -166,7 +169,7 @@ export function CodeMirror(props: CodeEditorProps) {
   return (
     <div className="code-editor" data-at={at}>
       <div ref={place} />
-      {isReadOnly ? null : <p className="code-editor-hint">{editing.code.leave}</p>}
+      {isReadOnly ? null : <p className="code-editor-hint">{codeTexts.leave}</p>}
     </div>
   )
 }

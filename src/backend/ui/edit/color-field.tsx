@@ -1,8 +1,7 @@
 import { TextInput } from '@mantine/core'
-import { editing } from '../strings/editing.ts'
 import { describeValue, inputProps, type FieldProps } from './fields.tsx'
+import { fieldTexts as texts } from './field-texts.ts'
 
-const { field: texts } = editing
 const colour = /^#[0-9a-f]{6}$/i
 
 /** A colour as text such as `#1f6feb`, or from the picker of the browser. */

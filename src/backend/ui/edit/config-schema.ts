@@ -1,11 +1,9 @@
-import { editing } from '../strings/editing.ts'
 import { describeValue } from './fields.tsx'
 import type { NameKind } from './pickers.tsx'
 import { isEqual, isMap, type Json } from './values.ts'
+import { fieldTexts as texts } from './field-texts.ts'
 
 // What the JSON Schema of a config says about a value.
-
-const { field: texts } = editing
 
 /** The alternatives of a schema; undefined if it has none. */
 export function choicesOf(schema: Json): readonly Json[] | undefined {
@@ -27,7 +25,9 @@ export function describeChoice(choice: Json, before: readonly Json[]): string {
 const maxKeys = 3
 
 function nameKind(choice: Json): string {
-  const { kinds, names, lists } = texts
+  const kinds = texts.kinds
+  const names = texts.names
+  const lists = texts.lists
   if ('const' in choice) return describeValue(choice['const'])
   const title = textOf(choice['title'])
   if (title !== undefined) return title

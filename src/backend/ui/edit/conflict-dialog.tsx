@@ -2,12 +2,29 @@ import { Button, Group, Radio } from '@mantine/core'
 import { applyPatch, structuredPatch } from 'diff'
 import { useState } from 'react'
 import { Dialog } from '../components/dialog.tsx'
-import { editing as texts } from '../strings/editing.ts'
-import { publish } from '../strings/publish.ts'
 import { ChangedBy } from './changed-by.tsx'
 import { useServerDraft, type DraftEdit, type TextEdit } from './draft.ts'
 import { DiffView } from './diff-view.tsx'
 import { isEqual, keysOf, mergeValues, withValueAt, type Clash } from './values.ts'
+import { numbers } from '../components/format.ts'
+import { publishTexts as publish } from '../publish/publish-texts.ts'
+
+const conflictTexts = {
+  title: 'Changed since you began',
+  text: (values: number) =>
+    `${values === 1 ? 'One value was' : `${numbers.format(values)} values were`} changed in both places. Choose which to keep. All other changes are combined.`,
+  merged: 'The changes are to different values. Both are kept.',
+  base: 'Before',
+  mine: 'Yours',
+  theirs: 'In the file',
+  absent: 'not set',
+  back: 'Back',
+  apply: 'Continue with these values',
+  file: 'This is how your text differs from the file.',
+  merge: 'Keep both changes',
+  takeFile: 'Take the file',
+  keepFile: 'Keep my text',
+} as const
 
 interface ConflictDialogProps {
   readonly edit: DraftEdit | TextEdit
@@ -17,7 +34,7 @@ interface ConflictDialogProps {
 /** Compares an edit with what someone else saved meanwhile. Continues with a choice for each value; nothing is saved. */
 export function ConflictDialog({ edit, onClose }: ConflictDialogProps) {
   return (
-    <Dialog title={texts.conflict.title} size={720} onClose={onClose}>
+    <Dialog title={conflictTexts.title} size={720} onClose={onClose}>
       {'get' in edit ? <Values edit={edit} onClose={onClose} /> : <Texts edit={edit} onClose={onClose} />}
     </Dialog>
   )
@@ -40,7 +57,7 @@ function Values({ edit, onClose }: { readonly edit: DraftEdit; onClose(): void }
     <div className="stack">
       <p>
         <ChangedBy edit={edit} />
-        {clashes.length === 0 ? texts.conflict.merged : texts.conflict.text(clashes.length)}
+        {clashes.length === 0 ? conflictTexts.merged : conflictTexts.text(clashes.length)}
       </p>
       {clashes.map((clash) => (
         <Choice
@@ -53,10 +70,10 @@ function Values({ edit, onClose }: { readonly edit: DraftEdit; onClose(): void }
       ))}
       <Group justify="flex-end" gap="xs" className="form-actions">
         <Button variant="default" onClick={onClose} data-autofocus>
-          {texts.conflict.back}
+          {conflictTexts.back}
         </Button>
         <Button onClick={apply} disabled={clashes.some((one) => choiceOf(one) === undefined)}>
-          {texts.conflict.apply}
+          {conflictTexts.apply}
         </Button>
       </Group>
     </div>
@@ -73,8 +90,8 @@ interface ChoiceProps {
 function Choice({ clash, label, value, onChange }: ChoiceProps) {
   const sides = ['mine', 'theirs'] as const
   const names = {
-    mine: texts.conflict.mine,
-    theirs: useServerDraft() === undefined ? texts.conflict.theirs : publish.inDraft,
+    mine: conflictTexts.mine,
+    theirs: useServerDraft() === undefined ? conflictTexts.theirs : publish.inDraft,
   }
   return (
     <Radio.Group
@@ -84,7 +101,7 @@ function Choice({ clash, label, value, onChange }: ChoiceProps) {
       onChange={(side) => onChange(side === 'theirs' ? 'theirs' : 'mine')}
     >
       <p className="soft clash-base">
-        {texts.conflict.base}: <code dir="auto">{write(clash.base)}</code>
+        {conflictTexts.base}: <code dir="auto">{write(clash.base)}</code>
       </p>
       <div className="clash-sides">
         {sides.map((side) => (
@@ -109,7 +126,7 @@ function describePlace(pointer: string): string {
 }
 
 function write(value: unknown): string {
-  if (value === undefined) return texts.conflict.absent
+  if (value === undefined) return conflictTexts.absent
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }
 
@@ -124,22 +141,22 @@ function Texts({ edit, onClose }: { readonly edit: TextEdit; onClose(): void }) 
     <div className="stack">
       <p>
         <ChangedBy edit={edit} />
-        {texts.conflict.file}
+        {conflictTexts.file}
       </p>
       {isEqual(theirs, edit.text) ? null : (
         <DiffView before={theirs} after={edit.text} label={edit.loaded?.file ?? ''} />
       )}
       <Group justify="flex-end" gap="xs" className="form-actions">
         <Button variant="default" onClick={onClose} data-autofocus>
-          {texts.conflict.back}
+          {conflictTexts.back}
         </Button>
         <Button variant="default" onClick={() => take(theirs)}>
-          {texts.conflict.takeFile}
+          {conflictTexts.takeFile}
         </Button>
         <Button {...(merged === false ? {} : { variant: 'default' })} onClick={() => take(edit.text)}>
-          {texts.conflict.keepFile}
+          {conflictTexts.keepFile}
         </Button>
-        {merged === false ? null : <Button onClick={() => take(merged)}>{texts.conflict.merge}</Button>}
+        {merged === false ? null : <Button onClick={() => take(merged)}>{conflictTexts.merge}</Button>}
       </Group>
     </div>
   )

@@ -1,5 +1,10 @@
 import { structuredPatch } from 'diff'
-import { editing as texts } from '../strings/editing.ts'
+import { editingTexts } from './edit-texts.ts'
+
+const diffTexts = {
+  added: 'added',
+  removed: 'removed',
+} as const
 
 /** As in `git diff`: an empty range begins at the line before, and a range of one line has no length. */
 function writeRange(start: number, lines: number): string {
@@ -15,11 +20,11 @@ interface DiffViewProps {
 
 const signs = { '+': 'added', '-': 'removed', ' ': 'same' } as const
 
-/** The differences of two texts as `git diff` shows them: hunks with three lines around each change. */
+/** The differences of two editingTexts as `git diff` shows them: hunks with three lines around each change. */
 export function DiffView({ before, after, label }: DiffViewProps) {
   const { hunks } = structuredPatch('', '', before, after, '', '', { context: 3 })
   return (
-    <div className="diff" tabIndex={0} role="region" aria-label={texts.diffOf(label)}>
+    <div className="diff" tabIndex={0} role="region" aria-label={editingTexts.diffOf(label)}>
       <table className="diff-table">
         <tbody>
           {hunks.map((hunk) => (
@@ -55,7 +60,7 @@ function Hunk({ oldStart, oldLines, newStart, newLines, lines }: ReturnType<type
             <td className="diff-number">{kind === 'removed' ? '' : right++}</td>
             <td className="diff-sign">
               <span aria-hidden>{sign}</span>
-              {kind === 'same' ? null : <span className="hidden">{texts.diff[kind]}</span>}
+              {kind === 'same' ? null : <span className="hidden">{diffTexts[kind]}</span>}
             </td>
             <td className="diff-line">
               <code>{line.slice(1)}</code>

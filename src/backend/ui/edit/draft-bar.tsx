@@ -4,11 +4,11 @@ import { Link, useRouterState } from '@tanstack/react-router'
 import { CloudUpload, FileDiff } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { Problem } from '../api/send.ts'
-import { editing as texts } from '../strings/editing.ts'
-import { publish } from '../strings/publish.ts'
 import { pages } from '../pages.ts'
-import { strings } from '../strings.ts'
 import { draftQuery, refreshDraft, useDraft, useHasDraft } from './draft.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { filesTexts } from './edit-texts.ts'
+import { publishTexts as publish } from '../publish/publish-texts.ts'
 
 /** The number of changed files, in the top bar. Loads what the pages show again after a change of the files. */
 export function ChangedFiles() {
@@ -24,9 +24,9 @@ export function ChangedFiles() {
   if (draft.mode === 'server') return <ChangesToPublish changes={draft.entries.length} />
   const { length } = draft.changes
   return (
-    <Link to="/changes" className="changed-files" aria-label={texts.files.changed(length)}>
+    <Link to="/changes" className="changed-files" aria-label={filesTexts.changed(length)}>
       <FileDiff size={14} aria-hidden />
-      <span className="changed-files-label">{texts.files.changed(length)}</span>
+      <span className="changed-files-label">{filesTexts.changed(length)}</span>
       <span className="changed-files-count" aria-hidden>
         {length}
       </span>
@@ -72,31 +72,31 @@ export function DraftBanner() {
   if (draft.mode === 'server' && !errors.some(({ code }) => code === 'WP_DEFINITION_YAML'))
     return isBuild && canEdit ? (
       <section className="banner banner-quiet" aria-label={publish.draft}>
-        {strings.mode.draft}
+        {modeTexts.draft}
         {publish.servedLater}
       </section>
     ) : null
   if (draft.mode === 'folder' && draft.is_served)
     return (
-      <section className="banner banner-quiet" aria-label={texts.files.project}>
-        {texts.files.folder} <span className="mono">{draft.path}</span>
-        {texts.files.atOnce}
+      <section className="banner banner-quiet" aria-label={filesTexts.project}>
+        {filesTexts.folder} <span className="mono">{draft.path}</span>
+        {filesTexts.atOnce}
       </section>
     )
   return (
-    <section className="banner banner-bad" aria-label={texts.files.project} aria-live="assertive">
+    <section className="banner banner-bad" aria-label={filesTexts.project} aria-live="assertive">
       {first === undefined ? (
-        <p dir="auto">{draft.problem?.message ?? texts.files.notServed}</p>
+        <p dir="auto">{draft.problem?.message ?? filesTexts.notServed}</p>
       ) : (
         <p>
           <Link to="/files/$file" params={{ file: first.file }} className="mono">
             {first.file}:{first.line}
           </Link>{' '}
           <span dir="auto">{first.message}</span>
-          {errors.length > 1 ? ` ${texts.files.moreErrors(errors.length - 1)}` : null}
+          {errors.length > 1 ? ` ${filesTexts.moreErrors(errors.length - 1)}` : null}
         </p>
       )}
-      <p>{draft.mode === 'server' ? `${publish.broken} ${publish.shownActive}` : texts.files.lastGood}</p>
+      <p>{draft.mode === 'server' ? `${publish.broken} ${publish.shownActive}` : filesTexts.lastGood}</p>
     </section>
   )
 }

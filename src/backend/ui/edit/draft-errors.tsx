@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { CircleAlert } from 'lucide-react'
 import { describeEntry } from '../publish/describe-entry.ts'
-import { editing as texts } from '../strings/editing.ts'
 import { useDraft, type Diagnostic } from './draft.ts'
+import { filesTexts } from './edit-texts.ts'
 
 /** In the top bar of every page: how many errors the draft has, with a link to the first one. */
 export function DraftErrors() {
@@ -10,13 +10,13 @@ export function DraftErrors() {
   const errors = draft?.diagnostics.filter(({ severity }) => severity === 'error') ?? []
   const [first] = errors
   if (first === undefined) return null
-  const label = texts.files.errors(errors.length)
+  const label = filesTexts.errors(errors.length)
   const place = `${first.file}:${first.line}`
   return (
     <Link
       {...linkOf(first)}
       className="draft-errors"
-      aria-label={texts.files.showError(label, place)}
+      aria-label={filesTexts.showError(label, place)}
       title={first.message}
     >
       <CircleAlert size={14} aria-hidden />

@@ -2,10 +2,14 @@ import { Skeleton, Tabs } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ProblemAlert } from '../components/problem.tsx'
-import { editing as texts } from '../strings/editing.ts'
 import type { DraftEdit } from './draft.ts'
 import { SaveBar } from './save-bar.tsx'
 import { YamlTab } from './yaml-tab.tsx'
+
+const tabsTexts = {
+  form: 'Form',
+  yaml: 'YAML',
+} as const
 
 interface EditTabsProps {
   readonly edit: DraftEdit
@@ -20,7 +24,7 @@ interface EditTabsProps {
 }
 
 /** The tabs of an editor: its form with the save bar, and the YAML of the entry. The tab is in the URL. */
-export function EditTabs({ edit, at, children, label = texts.tabs.form, more = [] }: EditTabsProps) {
+export function EditTabs({ edit, at, children, label = tabsTexts.form, more = [] }: EditTabsProps) {
   const { tab = 'form' }: { readonly tab?: string } = useSearch({ strict: false })
   const navigate = useNavigate()
   if (edit.loadError !== undefined && edit.loadError !== null) return <ProblemAlert error={edit.loadError} />
@@ -37,7 +41,7 @@ export function EditTabs({ edit, at, children, label = texts.tabs.form, more = [
             {own}
           </Tabs.Tab>
         ))}
-        <Tabs.Tab value="yaml">{texts.tabs.yaml}</Tabs.Tab>
+        <Tabs.Tab value="yaml">{tabsTexts.yaml}</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="form">
         <div className="stack-wide">

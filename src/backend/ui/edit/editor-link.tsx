@@ -1,6 +1,6 @@
 import { ExternalLink } from 'lucide-react'
-import { editing } from '../strings/editing.ts'
 import { useDraft } from './draft.ts'
+import { filesTexts } from './edit-texts.ts'
 
 interface EditorLinkProps {
   readonly file: string
@@ -15,7 +15,7 @@ export function EditorLink({ file, line = 1 }: EditorLinkProps) {
   return (
     <a className="editor-link" href={`vscode://file${path}:${line}`}>
       <ExternalLink size={14} aria-hidden />
-      {editing.files.open}
+      {filesTexts.open}
     </a>
   )
 }

@@ -8,14 +8,12 @@ import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { RouteLink } from '../components/definition-parts.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { editing } from '../strings/editing.ts'
 import { pageOf } from './describe-save.ts'
 import { lastSave, refreshDraft, saveChange, useDraftValue } from './draft.ts'
 import { isMap, isWithin, keysOf, pointerOf } from './values.ts'
+import { entryTexts as texts, renameTexts as rename } from './entry-texts.ts'
 
 // Adding, renaming and deleting a named entry of waypost.yml.
-
-const { entry: texts, rename } = editing
 
 /** The keys of waypost.yml with named entries. */
 export type Kind = 'routes' | 'schema' | 'scope' | 'event' | 'action' | 'connection' | 'rate' | 'cronjob'

@@ -1,13 +1,22 @@
 import { Button, Group } from '@mantine/core'
 import { useMemo } from 'react'
-import { schemaEditor } from '../strings/schema-editor.ts'
 import { checkExample, type ExampleProblem } from './check-example.ts'
 import { CodeEditor } from './code-editor.tsx'
 import { exampleOf } from './make-schema.ts'
 import type { NamedSchemas } from './schema-rows.ts'
 import { isEqual, isMap } from './values.ts'
+import { numbers } from '../components/format.ts'
 
-const { example: texts } = schemaEditor
+const texts = {
+  label: (name: string) => `Example of ${name}`,
+  text: 'Checked while you type.',
+  fits: 'The example fits the schema.',
+  problems: (amount: number) => (amount === 1 ? '1 problem' : `${numbers.format(amount)} problems`),
+  line: (line: number) => `Line ${line}`,
+  make: 'Make a new example',
+  keep: 'Keep in the schema',
+  kept: 'The schema contains this example. It is shown in the API reference.',
+} as const
 
 interface ExampleCheckProps {
   readonly schema: unknown

@@ -1,11 +1,9 @@
 import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
-import { editing } from '../strings/editing.ts'
 import type { DraftEdit } from './draft.ts'
 import { useChoices } from './choices.tsx'
 import { isEqual } from './values.ts'
-
-const { field: texts } = editing
+import { fieldTexts as texts } from './field-texts.ts'
 
 /** What every field of an edit takes. */
 export interface FieldProps {

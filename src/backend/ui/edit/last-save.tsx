@@ -5,11 +5,11 @@ import { announce } from '../components/announce.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { uiPath } from '../config.ts'
 import { useStore } from '../session/store.ts'
-import { editing as texts } from '../strings/editing.ts'
-import { publish } from '../strings/publish.ts'
 import { isOneOf } from './describe-save.ts'
 import { lastSave, undoLastSave, useServerDraft, type LastSaved } from './draft.ts'
 import { Warnings } from './warnings.tsx'
+import { editingTexts, warningsTexts } from './edit-texts.ts'
+import { publishTexts as publish } from '../publish/publish-texts.ts'
 
 /** Says when something was saved last in this window, and undoes it. */
 export function LastSave() {
@@ -18,7 +18,7 @@ export function LastSave() {
   const isServer = useServerDraft() !== undefined
   const undoing = useMutation({
     mutationFn: () => undoLastSave(queries),
-    onSuccess: () => announce(texts.undone),
+    onSuccess: () => announce(editingTexts.undone),
   })
   if (saved === undefined || !isShownHere(saved)) return null
   const { saved_at: at, changes, warnings, canUndo } = saved
@@ -28,15 +28,15 @@ export function LastSave() {
         // Closed at first: the bar that contains it covers a part of the page.
         <details className="save-warnings">
           <summary>
-            <span role="status">{texts.warnings.saved(warnings.length)}</span>
+            <span role="status">{warningsTexts.saved(warnings.length)}</span>
           </summary>
-          <Warnings title={texts.warnings.saved(warnings.length)} warnings={warnings} isTitled />
+          <Warnings title={warningsTexts.saved(warnings.length)} warnings={warnings} isTitled />
         </details>
       )}
       <div className="save-row last-save">
         <p className="save-state soft" role="status">
-          {isServer ? publish.savedAt(new Date(at)) : texts.savedAt(new Date(at), changes)}
-          {canUndo ? null : <span>{texts.noUndo}</span>}
+          {isServer ? publish.savedAt(new Date(at)) : editingTexts.savedAt(new Date(at), changes)}
+          {canUndo ? null : <span>{editingTexts.noUndo}</span>}
         </p>
         {canUndo ? (
           <Button
@@ -45,7 +45,7 @@ export function LastSave() {
             loading={undoing.isPending}
             onClick={() => undoing.mutate()}
           >
-            {texts.undoOf(namesOf(saved))}
+            {editingTexts.undoOf(namesOf(saved))}
           </Button>
         ) : null}
         {undoing.isError ? <ProblemAlert error={undoing.error} /> : null}
@@ -65,6 +65,6 @@ function stepsOf(path: string): readonly string[] {
 
 /** What a save changed: fields of entries of waypost.yml, or files. */
 function namesOf({ entries, inverse: { files } }: LastSaved): readonly string[] {
-  if (entries.length > 0) return entries.map(({ name, fields }) => texts.fieldsOf(fields, name))
+  if (entries.length > 0) return entries.map(({ name, fields }) => editingTexts.fieldsOf(fields, name))
   return [...new Set(files.map(({ file }) => file.split('/').at(-1) ?? file))]
 }

@@ -2,9 +2,9 @@ import { useRouterState } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { uiPath } from '../config.ts'
-import { editing } from '../strings/editing.ts'
 import { isOneOf, pageOfPointer } from './describe-save.ts'
 import { useDraft, type Diagnostic } from './draft.ts'
+import { filesTexts, warningsTexts } from './edit-texts.ts'
 
 /** Loaded only if there are warnings, because every page shows its own. */
 const Warnings = lazyPart(() => import('./warnings.tsx'), 'Warnings')
@@ -43,8 +43,8 @@ export function PageWarnings() {
   if (warnings.length + errors.length === 0) return null
   return (
     <Suspense>
-      <Warnings key={`errors ${path}`} title={editing.files.errors(errors.length)} warnings={errors} isError />
-      <Warnings key={path} title={editing.warnings.title(warnings.length)} warnings={warnings} />
+      <Warnings key={`errors ${path}`} title={filesTexts.errors(errors.length)} warnings={errors} isError />
+      <Warnings key={path} title={warningsTexts.title(warnings.length)} warnings={warnings} />
     </Suspense>
   )
 }

@@ -6,14 +6,14 @@ import { call } from '../api/call.ts'
 import { definitionQuery, tablesQuery } from '../api/definition.ts'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { isBackendScope, useScopes } from '../components/access.tsx'
-import { editing } from '../strings/editing.ts'
 import { useServerDraft } from './draft.ts'
 import { NameEntry } from './entry-dialogs.tsx'
 import { inputProps, ListField, listOf, SelectField, type FieldProps } from './fields.tsx'
 import { useChoices } from './choices.tsx'
 import { isMap, keysOf, pointerOf } from './values.ts'
-
-const { picker: texts } = editing
+import { variableTexts } from './edit-texts.ts'
+import { fieldTexts, pickerTexts as texts } from './field-texts.ts'
+import { scopeTexts } from '../pages/scope-texts.ts'
 
 /** The kinds of names that a config can contain: the values of `x-waypost` and other names of the definition. */
 export type NameKind = 'schema' | 'scope' | 'event' | 'rate' | 'connection' | 'table' | 'column' | 'action'
@@ -128,7 +128,7 @@ export function ScopesPicker(field: FieldProps) {
         {...choices}
         value={[...list]}
         searchable
-        nothingFoundMessage={editing.field.noOptions}
+        nothingFoundMessage={fieldTexts.noOptions}
         onChange={change}
       />
       <Button variant="default" leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>
@@ -139,7 +139,7 @@ export function ScopesPicker(field: FieldProps) {
           kind="scope"
           title={texts.newScope.replace('…', '')}
           action={texts.addScope}
-          nameText={editing.entry.scope.nameText}
+          nameText={scopeTexts.nameText}
           description={texts.scopeText}
           onClose={() => setAdding(false)}
           onSave={(name, description) => {
@@ -202,8 +202,8 @@ export function VariableMenu({ isSecret, at, typed, onChoose }: VariableMenuProp
     <>
       <Menu opened={isOpen} onChange={setOpen}>
         <Menu.Target>
-          <Tooltip label={editing.field.variable}>
-            <ActionIcon aria-label={editing.field.variable} size={24}>
+          <Tooltip label={fieldTexts.variable}>
+            <ActionIcon aria-label={fieldTexts.variable} size={24}>
               <Braces size={14} aria-hidden />
             </ActionIcon>
           </Tooltip>
@@ -214,10 +214,10 @@ export function VariableMenu({ isSecret, at, typed, onChoose }: VariableMenuProp
               <code>{name}</code>
             </Menu.Item>
           ))}
-          {variables?.entry.length === 0 ? <Menu.Label>{editing.field.noVariables}</Menu.Label> : null}
+          {variables?.entry.length === 0 ? <Menu.Label>{fieldTexts.noVariables}</Menu.Label> : null}
           <Menu.Divider />
           <Menu.Item leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>
-            {editing.field.newVariable}
+            {fieldTexts.newVariable}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
@@ -257,8 +257,8 @@ function NewVariable({ isSecret, suggested, typed, onAdd, onClose }: NewVariable
   const Input = isSecret ? PasswordInput : TextInput
   return (
     <FormDialog
-      title={editing.variable.title}
-      action={editing.variable.add}
+      title={variableTexts.title}
+      action={variableTexts.add}
       onSave={async () => {
         const stored = await call('PUT /draft/variable/:name', { params: { name }, body: { value } })
         await queries.invalidateQueries({ queryKey: ['variable'] })
@@ -270,8 +270,8 @@ function NewVariable({ isSecret, suggested, typed, onAdd, onClose }: NewVariable
       {(errorOf) => (
         <>
           <TextInput
-            label={editing.variable.name}
-            description={editing.variable.nameHint}
+            label={variableTexts.name}
+            description={variableTexts.nameHint}
             name="name"
             className="mono-input"
             data-autofocus
@@ -281,8 +281,8 @@ function NewVariable({ isSecret, suggested, typed, onAdd, onClose }: NewVariable
             onChange={(event) => setName(event.currentTarget.value.toUpperCase().replaceAll(/[^A-Z0-9_]/g, '_'))}
           />
           <Input
-            label={editing.variable.value}
-            description={isServer ? editing.variable.stagedHint : editing.variable.valueHint}
+            label={variableTexts.value}
+            description={isServer ? variableTexts.stagedHint : variableTexts.valueHint}
             name="value"
             autoComplete="off"
             error={errorOf('value')}

@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from 'react'
 import { LeaveDialog } from '../components/leave-dialog.tsx'
 import { endSentence, ProblemAlert } from '../components/problem.tsx'
 import { SignInCancelled } from '../session/session.ts'
-import { editing as texts } from '../strings/editing.ts'
 import { ChangedBy } from './changed-by.tsx'
 import { ConflictDialog } from './conflict-dialog.tsx'
 import type { Diagnostic, DraftEdit, TextEdit } from './draft.ts'
 import { LastSave } from './last-save.tsx'
 import { isWithin } from './values.ts'
+import { editingTexts as texts } from './edit-texts.ts'
 
 interface SaveBarProps {
   readonly edit: DraftEdit | TextEdit

@@ -2,7 +2,6 @@ import { ActionIcon, Menu } from '@mantine/core'
 import { Ellipsis } from 'lucide-react'
 import type { KeyboardEvent, ReactNode } from 'react'
 import { announce } from '../components/announce.tsx'
-import { schemaEditor as texts } from '../strings/schema-editor.ts'
 import {
   addField,
   addVariant,
@@ -16,6 +15,17 @@ import {
 } from './change-fields.ts'
 import { titleOf, useEditor, type Editor } from './schema-context.ts'
 import { flattenRows, parentOf, readRows, referenceTo, type Row } from './schema-rows.ts'
+import { ofTexts, schemaEditorTexts } from './schema-texts.ts'
+
+const actionsTexts = {
+  below: 'Add field below',
+  duplicate: 'Duplicate',
+  up: 'Move up',
+  down: 'Move down',
+  into: (name: string) => `Move into ${name}`,
+  out: (name: string) => `Move out of ${name}`,
+  remove: (name: string) => `Remove ${name}`,
+} as const
 
 /** Adds a field to the object of a row, and moves the focus to its name. */
 export function addFieldTo(editor: Editor, object: Row, options?: NewField): void {
@@ -80,7 +90,7 @@ function move(editor: Editor, row: Row, by: number): void {
   const index = siblings.indexOf(row) + by
   if (moved === undefined) return
   editor.change(moved, { id: siblings[index]!.id, part: row.role === 'field' ? 'name' : 'type' })
-  announce(texts.moved(titleOf(editor, row), index + 1, siblings.length))
+  announce(schemaEditorTexts.moved(titleOf(editor, row), index + 1, siblings.length))
 }
 
 function indent(editor: Editor, row: Row): void {
@@ -88,7 +98,7 @@ function indent(editor: Editor, row: Row): void {
   const moved = indentField(editor.schema, row)
   if (moved === undefined || target === undefined) return
   editor.change(moved.schema, { id: moved.id })
-  announce(texts.movedInto(row.name, titleOf(editor, target)))
+  announce(schemaEditorTexts.movedInto(row.name, titleOf(editor, target)))
 }
 
 function outdent(editor: Editor, row: Row): void {
@@ -96,7 +106,7 @@ function outdent(editor: Editor, row: Row): void {
   if (moved === undefined) return
   const around = parentOf(editor.tree, parentOf(editor.tree, row)!)!
   editor.change(moved.schema, { id: moved.id })
-  announce(texts.movedInto(row.name, titleOf(editor, around)))
+  announce(schemaEditorTexts.movedInto(row.name, titleOf(editor, around)))
 }
 
 function remove(editor: Editor, row: Row): void {
@@ -109,7 +119,7 @@ function remove(editor: Editor, row: Row): void {
   const part = row.role === 'field' ? 'name' : 'type'
   const isEmpty = next === undefined || next.role !== row.role
   editor.change(removeRow(editor.schema, row), isEmpty ? { id: parent.id, part: 'add' } : { id: id!, part })
-  announce(texts.removed(titleOf(editor, row)))
+  announce(schemaEditorTexts.removed(titleOf(editor, row)))
 }
 
 /** The menu of a row. */
@@ -118,7 +128,7 @@ export function Actions({ row, title }: ActionsProps) {
   return (
     <Menu width={260} returnFocus={false}>
       <Menu.Target>
-        <ActionIcon aria-label={texts.of.actions(title)} id={editor.idOf(row, 'actions')}>
+        <ActionIcon aria-label={ofTexts.actions(title)} id={editor.idOf(row, 'actions')}>
           <Ellipsis size={16} aria-hidden />
         </ActionIcon>
       </Menu.Target>
@@ -144,12 +154,12 @@ function Items({ row, title }: ActionsProps) {
   const isField = row.role === 'field'
   const canLeave = isField && parent.role === 'field' && parentOf(editor.tree, parent)?.types.at(-1)!.kind === 'object'
   const items: readonly (readonly [string, boolean, () => void, string?])[] = [
-    [texts.actions.below, isField, () => addBelow(editor, row), 'Enter'],
-    [texts.actions.duplicate, isField, () => duplicate(editor, row)],
-    [texts.actions.up, index > 0, () => move(editor, row, -1), 'Alt+↑'],
-    [texts.actions.down, index < siblings.length - 1 && row.role !== 'other', () => move(editor, row, 1), 'Alt+↓'],
-    [texts.actions.into(target?.name ?? ''), target !== undefined, () => indent(editor, row), 'Alt+Shift+→'],
-    [texts.actions.out(parent.name), canLeave, () => outdent(editor, row), 'Alt+Shift+←'],
+    [actionsTexts.below, isField, () => addBelow(editor, row), 'Enter'],
+    [actionsTexts.duplicate, isField, () => duplicate(editor, row)],
+    [actionsTexts.up, index > 0, () => move(editor, row, -1), 'Alt+↑'],
+    [actionsTexts.down, index < siblings.length - 1 && row.role !== 'other', () => move(editor, row, 1), 'Alt+↓'],
+    [actionsTexts.into(target?.name ?? ''), target !== undefined, () => indent(editor, row), 'Alt+Shift+→'],
+    [actionsTexts.out(parent.name), canLeave, () => outdent(editor, row), 'Alt+Shift+←'],
   ]
   return (
     <>
@@ -162,7 +172,7 @@ function Items({ row, title }: ActionsProps) {
       )}
       <Menu.Divider />
       <Menu.Item color="var(--bad)" onClick={() => remove(editor, row)}>
-        {texts.actions.remove(isField ? row.name : title)}
+        {actionsTexts.remove(isField ? row.name : title)}
       </Menu.Item>
     </>
   )

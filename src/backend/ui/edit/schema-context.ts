@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react'
-import { schemaEditor as texts } from '../strings/schema-editor.ts'
 import { findDiscriminator, fixedValueOf, parentOf, type NamedSchemas, type Row } from './schema-rows.ts'
 import { withValueAt } from './values.ts'
+import { schemaEditorTexts as texts } from './schema-texts.ts'
 
 /** The schema that is edited. */
 export interface Editor {

@@ -3,7 +3,6 @@ import { Plus, SlidersHorizontal } from 'lucide-react'
 import { memo, useEffect, useId, useRef, useState } from 'react'
 import { describeLimits } from '../components/schema-words.ts'
 import { useNear } from '../components/use-near.ts'
-import { schemaEditor as texts } from '../strings/schema-editor.ts'
 import { changeRequired, renameField } from './change-fields.ts'
 import { canBeNull, changeKeyword, changeNull } from './change-type.ts'
 import { Actions, addFieldTo, addVariantTo, onNameKey } from './schema-actions.tsx'
@@ -21,6 +20,7 @@ import {
 } from './schema-rows.ts'
 import { TypeInputs } from './schema-types.tsx'
 import { pointerOf, valueAt } from './values.ts'
+import { columnsTexts, kindsTexts, namesTexts, ofTexts, schemaEditorTexts } from './schema-texts.ts'
 
 interface SchemaEditorProps {
   readonly schema: unknown
@@ -77,19 +77,19 @@ export function SchemaEditor({ schema, onChange, named, label, at, errorOf }: Sc
   return (
     <EditorContext value={editor}>
       <div className="fields-frame">
-        <div className="fields" role="group" aria-label={texts.fields(label)}>
+        <div className="fields" role="group" aria-label={schemaEditorTexts.fields(label)}>
           <div className="field-row field-head" aria-hidden>
-            <span className="field-name">{texts.columns.name}</span>
-            <span className="field-type">{texts.columns.type}</span>
-            <span className="field-required">{texts.columns.required}</span>
-            <span className="field-null">{texts.columns.nullable}</span>
-            <span className="field-description">{texts.columns.description}</span>
-            <span className="field-limits">{texts.columns.limits}</span>
+            <span className="field-name">{columnsTexts.name}</span>
+            <span className="field-type">{columnsTexts.type}</span>
+            <span className="field-required">{columnsTexts.required}</span>
+            <span className="field-null">{columnsTexts.nullable}</span>
+            <span className="field-description">{columnsTexts.description}</span>
+            <span className="field-limits">{columnsTexts.limits}</span>
           </div>
           <FieldRow {...propsOf(editor, tree, label)} />
           {hasChildren(tree) ? <Children row={tree} title={label} /> : null}
         </div>
-        <p className="fields-keys soft">{texts.keys}</p>
+        <p className="fields-keys soft">{schemaEditorTexts.keys}</p>
       </div>
     </EditorContext>
   )
@@ -109,7 +109,8 @@ interface FieldRowProps {
 }
 
 function propsOf(editor: Editor, row: Row, title: string, parent?: Row): FieldRowProps {
-  const name = row.role === 'variant' ? nameOfVariant(editor, row, parent) : row.role === 'other' ? texts.other : title
+  const name =
+    row.role === 'variant' ? nameOfVariant(editor, row, parent) : row.role === 'other' ? schemaEditorTexts.other : title
   const isOpen = editor.opened.has(row.id)
   const isFocused = editor.focused === row.id
   return { isFocused, row, title, name, isOpen, error: editor.errorOf(row), named: isOpen ? editor.named : undefined }
@@ -123,10 +124,10 @@ function Children({ row, title }: { readonly row: Row; readonly title: string })
   const { kind } = row.types.at(-1)!
   const [text, name, add] =
     kind === 'object'
-      ? [texts.add, texts.addTo(title), () => addFieldTo(editor, row)]
-      : [texts.addVariant, texts.addVariantTo(title), () => addVariantTo(editor, row)]
+      ? [schemaEditorTexts.add, schemaEditorTexts.addTo(title), () => addFieldTo(editor, row)]
+      : [schemaEditorTexts.addVariant, schemaEditorTexts.addVariantTo(title), () => addVariantTo(editor, row)]
   return (
-    <ul className="field-children" aria-label={texts.fields(title)}>
+    <ul className="field-children" aria-label={schemaEditorTexts.fields(title)}>
       {row.children.map((child) => {
         const childTitle = titleOf(editor, child, { parent: row, title })
         return (
@@ -163,7 +164,7 @@ const FieldRow = memo(function FieldRow({ row, title, name, isOpen, isFocused, e
       <div
         className="field-row"
         role="group"
-        aria-label={row.role === 'root' ? texts.self(title) : title}
+        aria-label={row.role === 'root' ? schemaEditorTexts.self(title) : title}
         data-at={editor.at === undefined ? undefined : editor.at + pointerOf(...row.at)}
       >
         {isShown.current ? <Cells row={row} title={title} name={name} /> : <FarCells row={row} name={name} />}
@@ -175,7 +176,7 @@ const FieldRow = memo(function FieldRow({ row, title, name, isOpen, isFocused, e
             aria-expanded={isOpen}
             onClick={() => editor.toggle(row.id, !isOpen)}
           >
-            <span className="hidden">{texts.of.limits(title)}</span>
+            <span className="hidden">{ofTexts.limits(title)}</span>
             <Summary row={row} />
           </button>
         </div>
@@ -205,7 +206,7 @@ function FarCells({ row, name }: Pick<FieldRowProps, 'row' | 'name'>) {
   return (
     <>
       <span className="field-name mono">{row.role === 'field' ? row.name : name}</span>
-      <span className="field-type">{row.types.map((part) => part.name ?? texts.kinds[part.kind]).join(' ')}</span>
+      <span className="field-type">{row.types.map((part) => part.name ?? kindsTexts[part.kind]).join(' ')}</span>
     </>
   )
 }
@@ -235,8 +236,8 @@ function Cells({ row, title, name }: CellsProps) {
         {row.role === 'field' ? (
           <Checkbox
             checked={row.isRequired}
-            label={texts.columns.required}
-            aria-label={texts.of.required(title)}
+            label={columnsTexts.required}
+            aria-label={ofTexts.required(title)}
             onChange={(event) => editor.change(changeRequired(editor.schema, row, event.currentTarget.checked))}
           />
         ) : null}
@@ -245,8 +246,8 @@ function Cells({ row, title, name }: CellsProps) {
         {row.role === 'field' && canBeNull(row.types[0]!.kind) ? (
           <Checkbox
             checked={row.types[0]!.isNullable}
-            label={texts.columns.nullable}
-            aria-label={texts.of.nullable(title)}
+            label={columnsTexts.nullable}
+            aria-label={ofTexts.nullable(title)}
             onChange={({ currentTarget: { checked } }) => change((one) => changeNull(one, checked))}
           />
         ) : null}
@@ -255,8 +256,8 @@ function Cells({ row, title, name }: CellsProps) {
         <input
           className="field-input"
           value={typeof description === 'string' ? description : ''}
-          placeholder={texts.columns.description}
-          aria-label={texts.of.description(title)}
+          placeholder={columnsTexts.description}
+          aria-label={ofTexts.description(title)}
           dir="auto"
           onChange={({ currentTarget: { value } }) =>
             editor.change(
@@ -278,7 +279,7 @@ function NameInput({ row, title }: { readonly row: Row; readonly title: string }
   const isTaken =
     shown !== row.name &&
     parentOf(editor.tree, row)?.children.some(({ role, name }) => role === 'field' && name === shown)
-  const error = shown === '' ? texts.names.empty : isTaken ? texts.names.taken(shown) : undefined
+  const error = shown === '' ? namesTexts.empty : isTaken ? namesTexts.taken(shown) : undefined
   const errorId = editor.idOf(row, 'name-error')
   return (
     <>
@@ -286,7 +287,7 @@ function NameInput({ row, title }: { readonly row: Row; readonly title: string }
         id={editor.idOf(row, 'name')}
         className="field-input mono"
         value={shown}
-        aria-label={texts.of.name(title)}
+        aria-label={ofTexts.name(title)}
         aria-invalid={error !== undefined}
         aria-describedby={error === undefined ? undefined : errorId}
         aria-keyshortcuts="Enter Alt+ArrowUp Alt+ArrowDown Alt+Shift+ArrowLeft Alt+Shift+ArrowRight"
@@ -329,7 +330,7 @@ function Summary({ row }: { readonly row: Row }) {
         {words.join(' · ')}
       </span>
       {more === 0 ? null : (
-        <span className="field-more" title={texts.moreCount(more)}>
+        <span className="field-more" title={schemaEditorTexts.moreCount(more)}>
           +{more}
         </span>
       )}
@@ -356,7 +357,7 @@ function summarize({ schema, types }: Row): readonly string[] {
             .join(' | '),
         ]
       : []
-    const closed = kind === 'object' && limits['additionalProperties'] === false ? [texts.onlyKnown] : []
+    const closed = kind === 'object' && limits['additionalProperties'] === false ? [schemaEditorTexts.onlyKnown] : []
     return [
       ...fixed,
       ...allowed,
@@ -366,6 +367,6 @@ function summarize({ schema, types }: Row): readonly string[] {
   })
   const { default: preset, deprecated } = toKeywords(schema)
   if (preset !== undefined) words.push(`default ${JSON.stringify(preset)}`)
-  if (deprecated === true) words.push(texts.deprecated)
+  if (deprecated === true) words.push(schemaEditorTexts.deprecated)
   return words
 }

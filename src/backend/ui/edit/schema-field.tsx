@@ -3,12 +3,17 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { definitionQuery } from '../api/definition.ts'
 import { useFocusReturn } from '../components/use-focus-return.ts'
-import { schemaEditor } from '../strings/schema-editor.ts'
 import type { DraftEdit } from './draft.ts'
 import { SchemaEditor } from './schema-editor.tsx'
 import type { NamedSchemas } from './schema-rows.ts'
+import { numbers } from '../components/format.ts'
 
-const { sheet: texts } = schemaEditor
+const texts = {
+  done: 'Done',
+  title: (name: string) => `Schema ${name}`,
+  shared: (amount: number) =>
+    amount === 1 ? 'Used in 1 place' : `Used in ${numbers.format(amount)} places. Changes apply to all of them.`,
+} as const
 
 interface SchemaFieldProps {
   readonly edit: DraftEdit

@@ -1,7 +1,6 @@
 import { ActionIcon, Button, SegmentedControl } from '@mantine/core'
 import { Plus, X } from 'lucide-react'
 import { useEffect, useMemo, useState, type ReactNode } from 'react'
-import { editing } from '../strings/editing.ts'
 import type { checkValue } from './check-value.ts'
 import { ColorField } from './color-field.tsx'
 import {
@@ -28,8 +27,7 @@ import {
 } from './fields.tsx'
 import { NamePicker, NamesPicker, useNames, VariableMenu, type NameKind } from './pickers.tsx'
 import { isEqual, isMap, pointerOf, type Json } from './values.ts'
-
-const { field: texts } = editing
+import { fieldTexts as texts } from './field-texts.ts'
 
 interface SchemaFormProps {
   readonly edit: DraftEdit

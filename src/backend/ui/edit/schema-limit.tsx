@@ -1,7 +1,43 @@
 import { Checkbox, NativeSelect, NumberInput, TagsInput, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { schemaEditor as texts } from '../strings/schema-editor.ts'
 import type { Kind } from './schema-rows.ts'
+import { schemaEditorTexts } from './schema-texts.ts'
+
+const keywordsTexts = {
+  format: 'Format',
+  minLength: 'Minimum length',
+  maxLength: 'Maximum length',
+  pattern: 'Pattern',
+  enum: 'Allowed values',
+  const: 'Value',
+  minimum: 'Minimum',
+  maximum: 'Maximum',
+  exclusiveMinimum: 'More than',
+  exclusiveMaximum: 'Less than',
+  multipleOf: 'Multiple of',
+  minItems: 'Fewest items',
+  maxItems: 'Most items',
+  uniqueItems: 'No item twice',
+  minProperties: 'Fewest fields',
+  maxProperties: 'Most fields',
+  additionalProperties: 'Other fields',
+  default: 'Default',
+  deprecated: 'Deprecated',
+  readOnly: 'Read-only',
+  writeOnly: 'Write-only',
+} as Readonly<Record<string, string>>
+
+const flagTexts = {
+  unset: 'Not set',
+  true: 'true',
+  false: 'false',
+} as const
+
+const otherFieldsTexts = {
+  allowed: 'Allowed',
+  refused: 'Not allowed',
+  typed: 'Of one type',
+} as const
 
 /** The formats that are offered as types. */
 export const formats = ['date-time', 'date', 'time', 'duration', 'email', 'uri', 'uuid', 'ipv4', 'ipv6'] as const
@@ -33,8 +69,8 @@ export function Limit(props: LimitProps) {
 }
 
 function labelsOf({ keyword, title }: Pick<LimitProps, 'keyword' | 'title'>) {
-  const label = texts.keywords[keyword] ?? keyword
-  return { label, 'aria-label': texts.limitOf(label, title) }
+  const label = keywordsTexts[keyword] ?? keyword
+  return { label, 'aria-label': schemaEditorTexts.limitOf(label, title) }
 }
 
 function Amount({ value, onChange, ...props }: LimitProps) {
@@ -69,7 +105,7 @@ function Format({ value, onChange, ...props }: LimitProps) {
     <NativeSelect
       {...labelsOf(props)}
       value={typeof value === 'string' ? value : ''}
-      data={[{ value: '', label: texts.noFormat }, ...known]}
+      data={[{ value: '', label: schemaEditorTexts.noFormat }, ...known]}
       onChange={({ currentTarget }) => onChange(currentTarget.value === '' ? undefined : currentTarget.value)}
     />
   )
@@ -83,7 +119,7 @@ function Pattern({ value, onChange, ...props }: LimitProps) {
       value={text}
       className="mono-input"
       spellCheck={false}
-      error={isPattern(text) ? undefined : texts.invalidPattern}
+      error={isPattern(text) ? undefined : schemaEditorTexts.invalidPattern}
       onChange={({ currentTarget }) => onChange(currentTarget.value === '' ? undefined : currentTarget.value)}
     />
   )
@@ -103,7 +139,7 @@ function Values({ kind, value, onChange, ...props }: LimitProps) {
   return (
     <TagsInput
       {...labelsOf(props)}
-      placeholder={values.length === 0 ? texts.valuesHint : ''}
+      placeholder={values.length === 0 ? schemaEditorTexts.valuesHint : ''}
       value={values.filter((one) => one !== null).map((one) => writeValue(one, kind))}
       splitChars={[]}
       onChange={(next) => {
@@ -124,9 +160,9 @@ export function PlainValue({ kind, value, onChange, ...props }: LimitProps) {
         {...labels}
         value={typeof value === 'boolean' ? String(value) : ''}
         data={[
-          { value: '', label: texts.flag.unset },
-          { value: 'true', label: texts.flag.true },
-          { value: 'false', label: texts.flag.false },
+          { value: '', label: flagTexts.unset },
+          { value: 'true', label: flagTexts.true },
+          { value: 'false', label: flagTexts.false },
         ]}
         onChange={({ currentTarget }) =>
           onChange(currentTarget.value === '' ? undefined : currentTarget.value === 'true')
@@ -177,7 +213,7 @@ function OtherFields({ value, onChange, ...props }: LimitProps) {
     <NativeSelect
       {...labelsOf(props)}
       value={current}
-      data={Object.entries(texts.otherFields).map(([one, label]) => ({ value: one, label }))}
+      data={Object.entries(otherFieldsTexts).map(([one, label]) => ({ value: one, label }))}
       onChange={({ currentTarget }) => {
         const next = currentTarget.value
         onChange(next === 'refused' ? false : next === 'typed' ? { type: 'string' } : undefined)

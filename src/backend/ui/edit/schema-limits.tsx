@@ -1,6 +1,5 @@
 import { Checkbox, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
-import { schemaEditor as texts } from '../strings/schema-editor.ts'
 import { addDiscriminator } from './change-fields.ts'
 import { canBeNull, changeKeyword, changeNull } from './change-type.ts'
 import { Flag, Limit, PlainValue } from './schema-limit.tsx'
@@ -16,6 +15,12 @@ import {
   type TypePart,
 } from './schema-rows.ts'
 import { valueAt, withValueAt } from './values.ts'
+import { schemaEditorTexts } from './schema-texts.ts'
+
+const partsTexts = {
+  list: 'List',
+  items: 'Each item',
+} as const
 
 /** A change of the whole schema. */
 export type LimitsRow = (root: unknown) => unknown
@@ -48,12 +53,12 @@ export function LimitsPanel({ row, title, named, onChange }: LimitsPanelProps) {
           row={row}
           part={part}
           title={title}
-          heading={row.types.length === 1 ? undefined : part.kind === 'array' ? texts.parts.list : texts.parts.items}
+          heading={row.types.length === 1 ? undefined : part.kind === 'array' ? partsTexts.list : partsTexts.items}
           setAt={setAt}
         >
           {index > 0 && canBeNull(part.kind) ? (
             <Checkbox
-              label={texts.itemsNullable}
+              label={schemaEditorTexts.itemsNullable}
               checked={part.isNullable}
               onChange={({ currentTarget: { checked } }) =>
                 onChange((root) => {
@@ -92,8 +97,8 @@ function MoreKeywords({ row }: { readonly row: Row }) {
   if (more.length === 0) return null
   return (
     <div>
-      <h3>{texts.more}</h3>
-      <p className="soft">{texts.moreHint}</p>
+      <h3>{schemaEditorTexts.more}</h3>
+      <p className="soft">{schemaEditorTexts.moreHint}</p>
       <ul className="limits-more">
         {more.map(({ keys, value }) => (
           <li key={keys.join('/')} className="mono" dir="ltr">
@@ -149,8 +154,8 @@ function Discriminator({ row, named, onChange }: Pick<LimitsPanelProps, 'row' | 
   }
   return (
     <TextInput
-      label={texts.discriminator}
-      description={texts.discriminatorHint}
+      label={schemaEditorTexts.discriminator}
+      description={schemaEditorTexts.discriminatorHint}
       placeholder="type"
       value={typed ?? current}
       spellCheck={false}

@@ -1,12 +1,18 @@
 import { Select } from '@mantine/core'
 import { describeType } from '../components/schema-words.ts'
-import { schemaEditor as texts } from '../strings/schema-editor.ts'
 import { changeType, type TypeChoice } from './change-type.ts'
 import { useEditor } from './schema-context.ts'
 import { formats } from './schema-limit.tsx'
 import { toKeywords, type Kind, type Row, type TypePart } from './schema-rows.ts'
 import { useChoices } from './choices.tsx'
 import { isMap, valueAt, withValueAt } from './values.ts'
+import { kindsTexts, ofTexts, schemaEditorTexts } from './schema-texts.ts'
+
+const groupsTexts = {
+  types: 'Types',
+  formats: 'Text formats',
+  schemas: 'Schemas',
+} as const
 
 const chosenKinds: readonly Kind[] = [
   'string',
@@ -26,12 +32,7 @@ export function TypeInputs({ row, title }: { readonly row: Row; readonly title: 
   return (
     <>
       {row.types.map((part, index) => (
-        <TypeInput
-          key={index}
-          row={row}
-          part={part}
-          title={index === 0 ? texts.of.type(title) : texts.of.items(title)}
-        />
+        <TypeInput key={index} row={row} part={part} title={index === 0 ? ofTexts.type(title) : ofTexts.items(title)} />
       ))}
     </>
   )
@@ -59,7 +60,7 @@ function TypeInput({ row, part, title }: TypeInputProps) {
       value={value}
       {...choices}
       searchable
-      nothingFoundMessage={texts.noType}
+      nothingFoundMessage={schemaEditorTexts.noType}
       maxDropdownHeight={320}
       comboboxProps={{ ...choices.comboboxProps, width: 240, position: 'bottom-start' }}
       withCheckIcon={false}
@@ -101,7 +102,7 @@ function nameType({ value, schema, name }: Chosen): string {
   if (name !== undefined) return name
   const { kind, ...rest } = choiceOf(value)
   if ('format' in rest && rest.format !== undefined) return rest.format
-  return chosenKinds.some((one) => one === kind) ? texts.kinds[kind as keyof typeof texts.kinds] : describeOther(schema)
+  return chosenKinds.some((one) => one === kind) ? kindsTexts[kind as keyof typeof kindsTexts] : describeOther(schema)
 }
 
 function describeOther(schema: unknown): string {
@@ -113,13 +114,13 @@ function listTypes({ value, schema, name }: Chosen, names: readonly string[]) {
   const isChosen = value === 'several' || value === 'other'
   const current = describeOther(schema)
   const unknown = name !== undefined && !names.includes(name) ? [name] : []
-  const types = chosenKinds.map((one) => ({ value: one satisfies string, label: texts.kinds[one] }))
+  const types = chosenKinds.map((one) => ({ value: one satisfies string, label: kindsTexts[one] }))
   return [
-    { group: texts.groups.types, items: isChosen ? [{ value, label: current }, ...types] : types },
+    { group: groupsTexts.types, items: isChosen ? [{ value, label: current }, ...types] : types },
     {
-      group: texts.groups.schemas,
+      group: groupsTexts.schemas,
       items: [...unknown, ...names].map((one) => ({ value: `reference:${one}`, label: one })),
     },
-    { group: texts.groups.formats, items: formats.map((one) => ({ value: `string:${one}`, label: one })) },
+    { group: groupsTexts.formats, items: formats.map((one) => ({ value: `string:${one}`, label: one })) },
   ]
 }

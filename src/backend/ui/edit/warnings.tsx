@@ -2,10 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { endSentence } from '../components/problem.tsx'
 import { describeEntry, nameOfEntry } from '../publish/describe-entry.ts'
-import { editing } from '../strings/editing.ts'
 import type { Diagnostic } from './draft.ts'
-
-const { warnings: texts } = editing
+import { warningsTexts as texts } from './edit-texts.ts'
 
 const maxShown = 3
 

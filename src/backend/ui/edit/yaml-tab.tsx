@@ -6,7 +6,6 @@ import { call } from '../api/call.ts'
 import { definitionQuery } from '../api/definition.ts'
 import { endSentence, ProblemAlert } from '../components/problem.tsx'
 import { useScopes } from '../components/access.tsx'
-import { editing as texts } from '../strings/editing.ts'
 import { CodeEditor } from './code-editor.tsx'
 import type { CompletionNames } from './complete-yaml.ts'
 import {
@@ -19,6 +18,14 @@ import {
 } from './draft.ts'
 import { SaveBar } from './save-bar.tsx'
 import { isMap, keysOf } from './values.ts'
+import { filesTexts } from './edit-texts.ts'
+
+const yamlTexts = {
+  problems: 'Problems',
+  line: (line: number) => `Line ${line}`,
+  locked: 'Read-only: the form has unsaved changes',
+  formLocked: 'The YAML tab has unsaved changes. Save or discard them first.',
+} as const
 
 /** What a new entry is written to. */
 const mainFile = 'waypost.yml'
@@ -67,7 +74,7 @@ export function FileEditor({ file, entry, isLocked = false, hasName = false }: F
               {file}
             </span>
           ) : null}
-          {isLocked ? <span className="soft">{texts.yaml.locked}</span> : null}
+          {isLocked ? <span className="soft">{yamlTexts.locked}</span> : null}
         </p>
         <CodeEditor
           value={edit.text}
@@ -91,14 +98,14 @@ const maxShown = 5
 function Problems({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] }) {
   const rest = diagnostics.length - maxShown
   return (
-    <ul className="code-problems" aria-label={texts.yaml.problems} aria-live="polite">
+    <ul className="code-problems" aria-label={yamlTexts.problems} aria-live="polite">
       {diagnostics.slice(0, maxShown).map(({ severity, line, column, message, hint }) => (
         <li key={`${line}:${column} ${message}`} data-severity={severity}>
-          <span className="soft">{texts.yaml.line(line)}</span> <span dir="auto">{endSentence(message)}</span>
+          <span className="soft">{yamlTexts.line(line)}</span> <span dir="auto">{endSentence(message)}</span>
           {hint === null ? null : <span dir="auto"> {endSentence(hint)}</span>}
         </li>
       ))}
-      {rest > 0 ? <li className="soft">{texts.files.moreErrors(rest)}</li> : null}
+      {rest > 0 ? <li className="soft">{filesTexts.moreErrors(rest)}</li> : null}
     </ul>
   )
 }

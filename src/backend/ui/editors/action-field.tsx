@@ -11,9 +11,7 @@ import { EditorLink } from '../edit/editor-link.tsx'
 import { SelectField } from '../edit/fields.tsx'
 import { SchemaForm } from '../edit/schema-form.tsx'
 import { isMap } from '../edit/values.ts'
-import { routeEditor } from '../strings/route-editor.ts'
-
-const { action: texts } = routeEditor
+import { actionTexts as texts } from './route-texts.ts'
 
 type Kind = keyof typeof texts.kinds
 

@@ -3,10 +3,10 @@ import { useState } from 'react'
 import { NativeSelect } from '@mantine/core'
 import { definitionQuery } from '../api/definition.ts'
 import { Users } from '../components/definition-parts.tsx'
-import { build } from '../strings/build.ts'
-import { routeEditor } from '../strings/route-editor.ts'
 import { ClassAction, useActionClasses } from './action-field.tsx'
 import { EntryEditor, NewEntry, sections } from './entry-editor.tsx'
+import { buildTexts as build } from '../components/definition-texts.ts'
+import { actionTexts } from './route-texts.ts'
 
 /** The editor of a named action: its class and the settings that its methods share. */
 export function ActionEditor({ name }: { readonly name: string }) {
@@ -35,7 +35,7 @@ export function NewAction({ onClose }: { onClose(): void }) {
   return (
     <NewEntry section={sections.action} value={{ class: name }} onClose={onClose}>
       <NativeSelect
-        label={routeEditor.action.class}
+        label={actionTexts.class}
         description={classes.find((one) => one.name === name)?.description}
         data={classes.map((one) => one.name)}
         value={name ?? ''}

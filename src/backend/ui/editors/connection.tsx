@@ -6,9 +6,8 @@ import { TestConnection } from '../components/test-connection.tsx'
 import { SelectField } from '../edit/fields.tsx'
 import { SchemaForm } from '../edit/schema-form.tsx'
 import { isMap } from '../edit/values.ts'
-import { build } from '../strings/build.ts'
-import { editing } from '../strings/editing.ts'
 import { EntryEditor, NewEntry, sections } from './entry-editor.tsx'
+import { connectionTexts, connectionsTexts } from '../components/connection-texts.ts'
 
 function useConnectionClasses() {
   const { data } = useQuery({ queryKey: ['class'], queryFn: ({ signal }) => call('GET /class', {}, signal) })
@@ -28,7 +27,7 @@ export function ConnectionEditor({ name }: { readonly name: string }) {
             <SelectField
               edit={edit}
               at={`${at}/class`}
-              label={editing.entry.connection.class}
+              label={connectionTexts.class}
               isRequired
               {...(known === undefined ? {} : { description: known.description })}
               options={classes.map((one) => one.name)}
@@ -43,12 +42,8 @@ export function ConnectionEditor({ name }: { readonly name: string }) {
               />
             )}
             <section className="stack-small">
-              <h2>{build.connections.test}</h2>
-              {edit.changes > 0 ? (
-                <p className="soft">{editing.entry.connection.saveToTest}</p>
-              ) : (
-                <TestConnection name={name} />
-              )}
+              <h2>{connectionsTexts.test}</h2>
+              {edit.changes > 0 ? <p className="soft">{connectionTexts.saveToTest}</p> : <TestConnection name={name} />}
             </section>
           </>
         )
@@ -65,7 +60,7 @@ export function NewConnection({ onClose }: { onClose(): void }) {
   return (
     <NewEntry section={sections.connection} value={{ class: name }} onClose={onClose}>
       <NativeSelect
-        label={editing.entry.connection.class}
+        label={connectionTexts.class}
         description={classes.find((one) => one.name === name)?.description}
         data={classes.map((one) => one.name)}
         value={name ?? ''}

@@ -7,11 +7,9 @@ import { RelativeTime } from '../components/time.tsx'
 import { refreshDraft, saveChange, useServerDraft } from '../edit/draft.ts'
 import { SelectField, TextField } from '../edit/fields.tsx'
 import { pointerOf } from '../edit/values.ts'
-import { editing } from '../strings/editing.ts'
 import { ActionField } from './action-field.tsx'
 import { EntryEditor, NewEntry, sections } from './entry-editor.tsx'
-
-const { cronjob: texts } = editing.entry
+import { cronjobTexts as texts } from '../components/cronjob-texts.ts'
 
 interface CronjobEditorProps {
   readonly name: string

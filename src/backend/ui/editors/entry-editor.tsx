@@ -9,10 +9,14 @@ import { useDraftEdit, type DraftEdit } from '../edit/draft.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
 import { DeleteEntry, NameEntry, RenameEntry } from '../edit/entry-dialogs.tsx'
 import { pointerOf } from '../edit/values.ts'
-import { strings } from '../strings.ts'
-import { editing } from '../strings/editing.ts'
-
-const { entry: texts } = editing
+import { problemTexts } from '../components/problem-texts.ts'
+import { connectionTexts } from '../components/connection-texts.ts'
+import { cronjobTexts } from '../components/cronjob-texts.ts'
+import { entryTexts as texts, renameTexts } from '../edit/entry-texts.ts'
+import { actionTexts } from '../pages/action-texts.ts'
+import { eventTexts } from '../pages/event-texts.ts'
+import { schemaTexts } from '../pages/schema-texts.ts'
+import { scopeTexts } from '../pages/scope-texts.ts'
 
 /** A top-level map of waypost.yml with named entries that have a page. */
 interface Section {
@@ -30,12 +34,12 @@ interface Section {
 }
 
 export const sections = {
-  action: { key: 'action', page: '/actions/$name', list: '/actions', ...texts.action },
-  connection: { key: 'connection', page: '/connections/$name', list: '/connections', ...texts.connection },
-  cronjob: { key: 'cronjob', page: '/cronjobs/$name', list: '/cronjobs', ...texts.cronjob },
-  event: { key: 'event', page: '/events/$name', list: '/events', ...texts.event },
-  schema: { key: 'schema', page: '/schemas/$name', list: '/schemas', ...texts.schema },
-  scope: { key: 'scope', page: '/scopes/$name', list: '/scopes', ...texts.scope },
+  action: { key: 'action', page: '/actions/$name', list: '/actions', ...actionTexts },
+  connection: { key: 'connection', page: '/connections/$name', list: '/connections', ...connectionTexts },
+  cronjob: { key: 'cronjob', page: '/cronjobs/$name', list: '/cronjobs', ...cronjobTexts },
+  event: { key: 'event', page: '/events/$name', list: '/events', ...eventTexts },
+  schema: { key: 'schema', page: '/schemas/$name', list: '/schemas', ...schemaTexts },
+  scope: { key: 'scope', page: '/scopes/$name', list: '/scopes', ...scopeTexts },
 } as const satisfies Record<string, Section>
 
 interface EntryEditorProps extends Pick<ComponentProps<typeof EditTabs>, 'label'> {
@@ -59,7 +63,7 @@ export function EntryEditor({ section, name, actions, label, more, isWide = fals
   const [dialog, setDialog] = useState<'rename' | 'delete'>()
   const close = () => setDialog(undefined)
   if (!edit.isLoading && edit.loadError === undefined && edit.before() === undefined && !isNew)
-    return <EmptyState isPage title={strings.problem.notFound} text={section.notFound} />
+    return <EmptyState isPage title={problemTexts.notFound} text={section.notFound} />
   const tabs = more?.(edit, at)
   return (
     <>
@@ -68,7 +72,7 @@ export function EntryEditor({ section, name, actions, label, more, isWide = fals
         {isNew ? null : (
           <>
             <Button variant="default" onClick={() => setDialog('rename')}>
-              {editing.rename.open}
+              {renameTexts.open}
             </Button>
             <Button variant="default" onClick={() => setDialog('delete')}>
               {texts.delete(name)}

@@ -2,9 +2,8 @@ import { NameEntry } from '../edit/entry-dialogs.tsx'
 import type { FieldProps } from '../edit/fields.tsx'
 import { AddingPicker } from '../edit/pickers.tsx'
 import { pointerOf } from '../edit/values.ts'
-import { editing } from '../strings/editing.ts'
-
-const { event: texts } = editing.entry
+import { pickerTexts } from '../edit/field-texts.ts'
+import { eventTexts as texts } from '../pages/event-texts.ts'
 
 interface EventPickerProps extends FieldProps {
   /** The name of the schema of what is dispatched, if it has one. */
@@ -17,7 +16,7 @@ interface EventPickerProps extends FieldProps {
 export function EventPicker({ schema, scopes, ...field }: EventPickerProps) {
   const { edit, at } = field
   return (
-    <AddingPicker {...field} kind="event" button={editing.picker.newEvent}>
+    <AddingPicker {...field} kind="event" button={pickerTexts.newEvent}>
       {(close) => (
         <NameEntry
           kind="event"

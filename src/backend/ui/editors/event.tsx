@@ -8,11 +8,10 @@ import { saveChange } from '../edit/draft.ts'
 import { JsonField, TextField } from '../edit/fields.tsx'
 import { SchemaPicker, ScopesPicker } from '../edit/pickers.tsx'
 import { pointerOf } from '../edit/values.ts'
-import { build } from '../strings/build.ts'
-import { editing } from '../strings/editing.ts'
 import { EntryEditor, NewEntry, sections } from './entry-editor.tsx'
-
-const { event: texts } = editing.entry
+import { entryTexts } from '../edit/entry-texts.ts'
+import { fieldTexts } from '../edit/field-texts.ts'
+import { eventTexts as texts, eventsTexts } from '../pages/event-texts.ts'
 
 /** The editor of an event. */
 export function EventEditor({ name }: { readonly name: string }) {
@@ -22,7 +21,7 @@ export function EventEditor({ name }: { readonly name: string }) {
     <EntryEditor section={sections.event} name={name}>
       {(edit, at) => (
         <>
-          <TextField edit={edit} at={`${at}/description`} label={editing.entry.description} isLong />
+          <TextField edit={edit} at={`${at}/description`} label={entryTexts.description} isLong />
           <SchemaPicker
             edit={edit}
             at={`${at}/schema`}
@@ -30,12 +29,12 @@ export function EventEditor({ name }: { readonly name: string }) {
             description={texts.schemaText}
             fallback={texts.anyData}
           >
-            <JsonField edit={edit} at={`${at}/schema`} label={editing.field.json} />
+            <JsonField edit={edit} at={`${at}/schema`} label={fieldTexts.json} />
           </SchemaPicker>
           <ScopesPicker edit={edit} at={`${at}/scopes`} label={texts.scopes} description={texts.scopesText} />
           <section>
             <h2>{texts.dispatchedBy}</h2>
-            {users.length === 0 ? <p className="soft">{build.events.code}</p> : <Users uses={users} />}
+            {users.length === 0 ? <p className="soft">{eventsTexts.code}</p> : <Users uses={users} />}
           </section>
           <SubscribeLink event={name} />
           {config.isDevelopment ? <Listen event={name} /> : null}

@@ -9,10 +9,9 @@ import { FormDialog } from '../components/form-dialog.tsx'
 import { refreshDraft, saveChange, useServerDraft, type Edit } from '../edit/draft.ts'
 import { useNames } from '../edit/pickers.tsx'
 import { pointerOf } from '../edit/values.ts'
-import { routeEditor } from '../strings/route-editor.ts'
 import { useActionClasses, useActionNames } from './action-field.tsx'
+import { newTexts as texts } from './route-texts.ts'
 
-const { new: texts } = routeEditor
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 type Method = (typeof methods)[number]
 

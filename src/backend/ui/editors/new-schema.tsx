@@ -12,11 +12,22 @@ import { NameEntry } from '../edit/entry-dialogs.tsx'
 import { schemaOfExample, schemaOfTable } from '../edit/make-schema.ts'
 import { useNamedSchemas } from '../edit/schema-field.tsx'
 import { pointerOf } from '../edit/values.ts'
-import { editing } from '../strings/editing.ts'
-import { schemaEditor } from '../strings/schema-editor.ts'
+import { schemaTexts as entry } from '../pages/schema-texts.ts'
 
-const { create: texts } = schemaEditor
-const { schema: entry } = editing.entry
+const texts = {
+  add: 'Add schema',
+  from: 'Start from',
+  starts: { empty: 'No fields', example: 'An example', table: 'A table' },
+  example: 'JSON',
+  exampleText: 'The types, formats and required fields are taken from it.',
+  notJson: (line: number, message: string) => `Line ${line}: ${message}`,
+  table: 'Table',
+  noTables: 'No tables are known. Create one on the page Tables.',
+  use: 'For',
+  uses: { read: 'Rows in responses', write: 'Rows that callers send' },
+  preview: 'Fields',
+  added: (name: string) => `${name} is added`,
+} as const
 
 type Start = keyof typeof texts.starts
 

@@ -7,10 +7,12 @@ import { findNameProblem, NameEntry, useEntryNames } from '../edit/entry-dialogs
 import { describeValue, type FieldProps } from '../edit/fields.tsx'
 import { AddingPicker, useNames } from '../edit/pickers.tsx'
 import { isMap, pointerOf, type Json } from '../edit/values.ts'
-import { build } from '../strings/build.ts'
-import { editing } from '../strings/editing.ts'
+import { settingsTexts } from '../components/setting-texts.ts'
+import { editingTexts as editing } from '../edit/edit-texts.ts'
+import { entryTexts as entry } from '../edit/entry-texts.ts'
+import { pickerTexts as picker } from '../edit/field-texts.ts'
+import { ratesTexts as texts } from './rate-texts.ts'
 
-const { rates: texts, entry, picker } = editing
 const newRate: Json = { limit: 60, window: '1m' }
 
 interface RateFieldsProps {
@@ -57,7 +59,7 @@ function RateFields({ value, errorOf, onChange }: RateFieldsProps) {
         label={texts.connection}
         description={texts.connectionText}
         name="connection"
-        placeholder={build.settings.eachServer}
+        placeholder={settingsTexts.eachServer}
         data={connections}
         comboboxProps={{ keepMounted: false }}
         clearable

@@ -20,13 +20,23 @@ import { SchemaEditor } from '../edit/schema-editor.tsx'
 import { SchemaField, SchemaSheet, useNamedSchemas } from '../edit/schema-field.tsx'
 import { isMap, pointerOf } from '../edit/values.ts'
 import { PublishToTry } from '../publish/publish-to-try.tsx'
-import { build } from '../strings/build.ts'
-import { editing } from '../strings/editing.ts'
-import { routeEditor as texts } from '../strings/route-editor.ts'
 import { ActionField } from './action-field.tsx'
 import { EventPicker } from './event-picker.tsx'
 import { NewSchema } from './new-schema.tsx'
 import { RatePicker } from './rate.tsx'
+import { entryTexts } from '../edit/entry-texts.ts'
+import {
+  accessTexts,
+  actionTexts,
+  moreTexts,
+  removeTexts,
+  renameTexts,
+  requestTexts,
+  responsesTexts,
+  routeEditorTexts,
+  schemaTexts,
+} from './route-texts.ts'
+import { routeTexts } from '../pages/route-texts.ts'
 
 interface RouteEditorProps {
   /** `POST /todo` */
@@ -55,9 +65,9 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
   if (!edit.isLoading && edit.loadError === undefined && edit.before() === undefined)
     return (
       <EmptyState
-        title={build.route.notFound}
-        text={build.route.notFoundText}
-        link={{ to: '/routes', label: build.route.back }}
+        title={routeTexts.notFound}
+        text={routeTexts.notFoundText}
+        link={{ to: '/routes', label: routeTexts.back }}
       />
     )
   const openSchema = (schema: string) => {
@@ -68,10 +78,10 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
     <>
       <PageHeader title={<RouteTitle method={method} path={path} />} text={<Source value={edit.sourceOf() ?? null} />}>
         <Button variant="default" onClick={() => setDialog('rename')}>
-          {texts.rename.open}
+          {renameTexts.open}
         </Button>
         <Button variant="default" onClick={() => setDialog('delete')}>
-          {editing.entry.delete(name)}
+          {entryTexts.delete(name)}
         </Button>
       </PageHeader>
       <EditTabs
@@ -79,17 +89,17 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
         at={at.method}
         more={[
           ...(isServer
-            ? [{ name: 'try', label: build.route.tabs.try, content: <PublishToTry name={name} /> }]
+            ? [{ name: 'try', label: routeTexts.tabs.try, content: <PublishToTry name={name} /> }]
             : served === undefined
               ? []
-              : [{ name: 'try', label: build.route.tabs.try, content: <TryIt key={name} method={served} /> }]),
-          { name: 'traffic', label: build.route.tabs.traffic, content: <Traffic route={name} /> },
+              : [{ name: 'try', label: routeTexts.tabs.try, content: <TryIt key={name} method={served} /> }]),
+          { name: 'traffic', label: routeTexts.tabs.traffic, content: <Traffic route={name} /> },
         ]}
       >
         <div className="form form-wide page-sections">
-          <TextField edit={edit} at={`${at.method}/description`} label={texts.description} isLong />
+          <TextField edit={edit} at={`${at.method}/description`} label={routeEditorTexts.description} isLong />
           <AccessSection edit={edit} method={method} path={path} served={served} />
-          <Section title={texts.action.title}>
+          <Section title={actionTexts.title}>
             <ActionField edit={edit} at={`${at.method}/action`} route={name} />
           </Section>
           <RequestSection edit={edit} method={method} path={path} served={served} onOpen={openSchema} />
@@ -104,7 +114,7 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
       {dialog === 'rename' ? (
         <RenameEntry
           at={at.route}
-          text={texts.rename.text}
+          text={renameTexts.text}
           onRenamed={(to) => navigate({ to: '/routes/$route', params: { route: `${method} ${to}` } })}
           onClose={() => setDialog(undefined)}
         />
@@ -128,14 +138,14 @@ interface PartProps {
   readonly path: string
 }
 
-type AccessKind = keyof typeof texts.access.kinds
+type AccessKind = keyof typeof accessTexts.kinds
 
 function AccessSection({ edit, method, path, served }: PartProps & Pick<RouteEditorProps, 'served'>) {
   const at = placesOf(method, path)
   const [chosen, setChosen] = useState<AccessKind>()
   const routeScopes = edit.get(`${at.route}/scopes`)
   const kind = chosen ?? accessOf(edit.get(at.method), routeScopes)
-  const kinds = Object.keys(texts.access.kinds) as AccessKind[]
+  const kinds = Object.keys(accessTexts.kinds) as AccessKind[]
   const choose = (next: AccessKind) => {
     setChosen(next)
     const before = edit.before(at.method)
@@ -150,29 +160,29 @@ function AccessSection({ edit, method, path, served }: PartProps & Pick<RouteEdi
   const isUnchanged =
     served !== undefined && kind === accessOf(edit.before(at.method), edit.before(`${at.route}/scopes`))
   return (
-    <Section title={texts.access.title}>
-      <Input.Wrapper label={texts.access.kind} labelElement="div">
+    <Section title={accessTexts.title}>
+      <Input.Wrapper label={accessTexts.kind} labelElement="div">
         <div data-at={`${at.method}/public`}>
           <SegmentedControl
-            aria-label={texts.access.kind}
+            aria-label={accessTexts.kind}
             value={kind}
             data={kinds
               .filter((one) => one !== 'route' || routeScopes !== undefined || kind === 'route')
-              .map((one) => ({ value: one, label: texts.access.kinds[one] }))}
+              .map((one) => ({ value: one, label: accessTexts.kinds[one] }))}
             onChange={choose}
           />
         </div>
       </Input.Wrapper>
       {kind === 'public' ? (
-        <p className="soft">{method === 'GET' ? texts.access.public : texts.access.publicChange}</p>
+        <p className="soft">{method === 'GET' ? accessTexts.public : accessTexts.publicChange}</p>
       ) : null}
-      {kind === 'any' ? <p className="soft">{texts.access.any}</p> : null}
+      {kind === 'any' ? <p className="soft">{accessTexts.any}</p> : null}
       {kind === 'scopes' ? (
         <ScopesPicker
           edit={{ ...edit, set: (place, next) => edit.set(place, isNoScope(next) ? undefined : next) }}
           at={`${at.method}/scopes`}
-          label={texts.access.scopes}
-          description={texts.access.scopesText}
+          label={accessTexts.scopes}
+          description={accessTexts.scopesText}
           isRequired
         />
       ) : null}
@@ -180,14 +190,14 @@ function AccessSection({ edit, method, path, served }: PartProps & Pick<RouteEdi
         <ScopesPicker
           edit={edit}
           at={`${at.route}/scopes`}
-          label={texts.access.routeScopes(path)}
-          description={texts.access.routeScopesText}
+          label={accessTexts.routeScopes(path)}
+          description={accessTexts.routeScopesText}
           isRequired
         />
       ) : null}
       {isUnchanged && kind !== 'public' ? (
         <p className="soft">
-          {texts.access.now} <Access {...served} />
+          {accessTexts.now} <Access {...served} />
         </p>
       ) : null}
     </Section>
@@ -222,15 +232,15 @@ function SchemaChoice({ onOpen, onRemove, isBodyless: hasNoBody = false, ...fiel
   const names = useNames('schema')
   const remove =
     onRemove === undefined ? null : (
-      <Button variant="subtle" aria-label={texts.responses.remove(label)} onClick={onRemove}>
-        {texts.responses.removeShort}
+      <Button variant="subtle" aria-label={responsesTexts.remove(label)} onClick={onRemove}>
+        {responsesTexts.removeShort}
       </Button>
     )
   if (hasNoBody)
     return (
       <div className="button-row">
         <span>
-          {label}: <span className="soft">{texts.responses.noBody}</span>
+          {label}: <span className="soft">{responsesTexts.noBody}</span>
         </span>
         {remove}
       </div>
@@ -243,16 +253,16 @@ function SchemaChoice({ onOpen, onRemove, isBodyless: hasNoBody = false, ...fiel
       <div className="button-row">
         {typeof value === 'string' && names.includes(value) ? (
           <Button variant="subtle" onClick={() => onOpen(value)}>
-            {texts.schema.edit(value)}
+            {schemaTexts.edit(value)}
           </Button>
         ) : null}
         {isMap(value) ? null : (
           <Button variant="subtle" onClick={() => edit.set(at, { type: 'object' })}>
-            {texts.schema.inPlace}
+            {schemaTexts.inPlace}
           </Button>
         )}
         <Button variant="subtle" leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>
-          {texts.schema.new}
+          {schemaTexts.new}
         </Button>
         {remove}
       </div>
@@ -276,10 +286,8 @@ function RequestSection({ edit, method, path, served, onOpen }: PartProps & Sche
   const names = path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
   const query = `${at.method}/parameters`
   return (
-    <Section title={texts.request.title}>
-      {names.length === 0 ? null : (
-        <Parameters edit={edit} at={at.params} label={texts.request.path} required={names} />
-      )}
+    <Section title={requestTexts.title}>
+      {names.length === 0 ? null : <Parameters edit={edit} at={at.params} label={requestTexts.path} required={names} />}
       {edit.get(query) === undefined ? (
         <div>
           <Button
@@ -287,22 +295,22 @@ function RequestSection({ edit, method, path, served, onOpen }: PartProps & Sche
             leftSection={<Plus size={14} aria-hidden />}
             onClick={() => edit.set(query, { page: { type: 'integer', minimum: 0 } })}
           >
-            {texts.request.addQuery}
+            {requestTexts.addQuery}
           </Button>
         </div>
       ) : (
-        <Parameters edit={edit} at={query} label={texts.request.query} />
+        <Parameters edit={edit} at={query} label={requestTexts.query} />
       )}
       {method === 'GET' ? null : (
         <SchemaChoice
           edit={edit}
           at={`${at.method}/request`}
-          label={texts.request.body}
-          description={texts.request.bodyText}
+          label={requestTexts.body}
+          description={requestTexts.bodyText}
           fallback={
             edit.before(`${at.method}/request`) === undefined && isFromAction(served, 'request')
-              ? texts.request.ofAction(served?.action.name ?? '')
-              : texts.request.anyBody
+              ? requestTexts.ofAction(served?.action.name ?? '')
+              : requestTexts.anyBody
           }
           onOpen={onOpen}
         />
@@ -389,16 +397,16 @@ function ResponseSection({
       ? edit.set(`${at}/response`, { type: 'object' })
       : edit.set(`${at}/responses/${status}`, isBodyless(status) ? null : { type: 'object' })
   return (
-    <Section title={texts.responses.title}>
+    <Section title={responsesTexts.title}>
       {places.length === 0 && isFromAction(served, 'responses') ? (
-        <p className="soft">{texts.responses.ofAction(served?.action.name ?? '')}</p>
+        <p className="soft">{responsesTexts.ofAction(served?.action.name ?? '')}</p>
       ) : null}
       {places.map(([status, place]) => (
         <SchemaChoice
           key={place}
           edit={edit}
           at={place}
-          label={texts.responses.schema(status)}
+          label={responsesTexts.schema(status)}
           onOpen={onOpen}
           isBodyless={isBodyless(status)}
           onRemove={() =>
@@ -407,11 +415,11 @@ function ResponseSection({
         />
       ))}
       <NativeSelect
-        aria-label={texts.responses.add}
+        aria-label={responsesTexts.add}
         className="align-start"
         value=""
         data={[
-          { value: '', label: texts.responses.add },
+          { value: '', label: responsesTexts.add },
           ...statuses.filter((status) => !used.has(status)).map((status) => ({ value: status, label: status })),
         ]}
         onChange={(event) => event.currentTarget.value !== '' && add(event.currentTarget.value)}
@@ -432,39 +440,39 @@ function MoreSection({ edit, method, path }: PartProps) {
   )
   const isPublic = edit.get(`${at.method}/public`) === true
   return (
-    <Section title={texts.more.title}>
+    <Section title={moreTexts.title}>
       <EventPicker
         edit={edit}
         at={`${at.method}/dispatch`}
-        label={texts.more.dispatch}
-        description={texts.more.dispatchText}
+        label={moreTexts.dispatch}
+        description={moreTexts.dispatchText}
         schema={responses.find((one) => one !== undefined)}
         scopes={isPublic ? undefined : (edit.get(`${at.method}/scopes`) ?? edit.get(`${at.route}/scopes`))}
       />
       <RatePicker
         edit={edit}
         at={`${at.method}/rate`}
-        label={texts.more.rate}
-        {...(typeof routeRate === 'string' ? { fallback: texts.more.routeRate(routeRate) } : {})}
+        label={moreTexts.rate}
+        {...(typeof routeRate === 'string' ? { fallback: moreTexts.routeRate(routeRate) } : {})}
       />
       <TextField
         edit={edit}
         at={`${at.method}/timeout`}
-        label={texts.more.timeout}
-        description={texts.more.timeoutText}
+        label={moreTexts.timeout}
+        description={moreTexts.timeoutText}
       />
       <TextField
         edit={edit}
         at={`${at.method}/operationId`}
-        label={texts.more.operationId}
-        description={texts.more.operationIdText}
+        label={moreTexts.operationId}
+        description={moreTexts.operationIdText}
         isMono
       />
       <TextField
         edit={edit}
         at={`${at.route}/deprecated`}
-        label={texts.more.deprecated}
-        description={texts.more.deprecatedText}
+        label={moreTexts.deprecated}
+        description={moreTexts.deprecatedText}
       />
     </Section>
   )
@@ -494,9 +502,9 @@ function DeleteMethod({ name, served, onClose }: DeleteMethodProps) {
       onDeleted={() => navigate({ to: '/routes' })}
       onClose={onClose}
     >
-      <p>{texts.remove.text}</p>
-      {isLast ? <p>{texts.remove.path}</p> : null}
-      {typeof action === 'string' && action.endsWith('.ts') ? <p>{texts.remove.keeps(action)}</p> : null}
+      <p>{removeTexts.text}</p>
+      {isLast ? <p>{removeTexts.path}</p> : null}
+      {typeof action === 'string' && action.endsWith('.ts') ? <p>{removeTexts.keeps(action)}</p> : null}
     </DeleteEntry>
   )
 }

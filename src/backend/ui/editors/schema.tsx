@@ -6,10 +6,18 @@ import { ExampleCheck } from '../edit/example-check.tsx'
 import { SaveBar } from '../edit/save-bar.tsx'
 import { SchemaField, useNamedSchemas } from '../edit/schema-field.tsx'
 import { isMap } from '../edit/values.ts'
-import { schemaEditor } from '../strings/schema-editor.ts'
 import { EntryEditor, sections } from './entry-editor.tsx'
 
-const { page: texts, tabs } = schemaEditor
+const texts = {
+  unused: 'No method, event or schema uses it.',
+  self: 'A schema that refers to itself.',
+} as const
+
+const tabs = {
+  fields: 'Fields',
+  example: 'Example',
+  uses: 'Used by',
+} as const
 
 /** The editor of a named schema: its fields, an example, its YAML, and what uses it. */
 export function SchemaPage({ name }: { readonly name: string }) {

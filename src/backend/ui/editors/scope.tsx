@@ -2,12 +2,10 @@ import { Link } from '@tanstack/react-router'
 import { useScopes } from '../components/access.tsx'
 import { TextField } from '../edit/fields.tsx'
 import { Uses } from '../edit/entry-dialogs.tsx'
-import { strings } from '../strings.ts'
-import { editing } from '../strings/editing.ts'
 import { EntryEditor, NewEntry, sections } from './entry-editor.tsx'
-
-const { scope: texts } = editing.entry
-const { scopeList: list } = strings.access
+import { entryTexts } from '../edit/entry-texts.ts'
+import { pickerTexts } from '../edit/field-texts.ts'
+import { scopeListTexts as list, scopeTexts as texts } from '../pages/scope-texts.ts'
 
 /** The editor of a declared scope: what it allows, what requires it and who has it. */
 export function ScopeEditor({ name }: { readonly name: string }) {
@@ -19,8 +17,8 @@ export function ScopeEditor({ name }: { readonly name: string }) {
           <TextField
             edit={edit}
             at={`${at}/description`}
-            label={editing.entry.description}
-            description={editing.picker.scopeText}
+            label={entryTexts.description}
+            description={pickerTexts.scopeText}
             isLong
           />
           <section>

@@ -15,12 +15,24 @@ import { DeleteEntry } from '../edit/entry-dialogs.tsx'
 import { LastSave } from '../edit/last-save.tsx'
 import { SchemaField, useFlaws } from '../edit/schema-form.tsx'
 import { isMap, keysOf, pointerOf, valueAt } from '../edit/values.ts'
-import { strings } from '../strings.ts'
-import { build } from '../strings/build.ts'
-import { editing } from '../strings/editing.ts'
 import { RateDialog } from './rate.tsx'
+import { tableTexts } from '../components/data-table-texts.ts'
+import { buildTexts } from '../components/definition-texts.ts'
+import { settingsTexts } from '../components/setting-texts.ts'
+import { entryTexts as entry } from '../edit/entry-texts.ts'
+import { fieldTexts } from '../edit/field-texts.ts'
+import { ratesTexts as texts } from './rate-texts.ts'
+import { pageTitles } from '../page-titles.ts'
 
-const { rates: texts, entry } = editing
+const pageTexts = {
+  text: 'From config, rate and plugins in waypost.yml.',
+  config: 'Settings',
+  rates: 'Rates',
+  plugins: 'Plugins',
+  unused: 'Without effect',
+  unusedText: 'Waypost has no settings with these names, or no longer has them.',
+} as const
+
 type Rate = Definition['rates'][number]
 
 /** The editor of `config` and `rate`. */
@@ -29,14 +41,14 @@ export function SettingsEditor() {
   const schema = valueAt(useDefinitionSchema(), ['$defs', 'config'])
   return (
     <>
-      <PageHeader title={strings.pages.settings} text={editing.settings.text} />
+      <PageHeader title={pageTitles.settings} text={pageTexts.text} />
       <EditTabs
         edit={edit}
         at="/config"
-        label={editing.settings.config}
+        label={pageTexts.config}
         more={[
-          { name: 'rates', label: editing.settings.rates, content: <RatesEditor /> },
-          { name: 'plugins', label: editing.settings.plugins, content: <Plugins /> },
+          { name: 'rates', label: pageTexts.rates, content: <RatesEditor /> },
+          { name: 'plugins', label: pageTexts.plugins, content: <Plugins /> },
         ]}
       >
         {schema === undefined ? null : <SettingsForm edit={edit} schema={schema} />}
@@ -74,15 +86,15 @@ function SettingsForm({ edit, schema }: SettingsFormProps) {
       />
       {unused.length === 0 ? null : (
         <section className="settings-group">
-          <h2>{editing.settings.unused}</h2>
+          <h2>{pageTexts.unused}</h2>
           <div className="settings-fields">
-            <p className="soft">{editing.settings.unusedText}</p>
+            <p className="soft">{pageTexts.unusedText}</p>
             {unused.map((key) => (
               <p key={key} className="setting-unused">
                 <code dir="auto">{key}</code>
                 <ActionIcon
                   size={24}
-                  aria-label={editing.field.remove(key)}
+                  aria-label={fieldTexts.remove(key)}
                   onClick={() => edit.set(pointerOf('config', key), undefined)}
                 >
                   <X size={14} aria-hidden />
@@ -115,29 +127,33 @@ function RatesEditor() {
       <Button className="align-start" onClick={() => setEditing(null)}>
         {texts.new}
       </Button>
-      {rates.length === 0 ? <p className="soft">{build.settings.noRates}</p> : null}
+      {rates.length === 0 ? <p className="soft">{settingsTexts.noRates}</p> : null}
       {rates.length === 0 ? null : (
         <PlainTable<Rate>
-          label={build.settings.rates}
+          label={settingsTexts.rates}
           rows={rates}
           rowKey={({ name }) => name}
           columns={[
-            { name: 'name', label: build.settings.rate, render: ({ name }) => <bdi className="strong">{name}</bdi> },
+            { name: 'name', label: settingsTexts.rate, render: ({ name }) => <bdi className="strong">{name}</bdi> },
             {
               name: 'limit',
-              label: build.settings.limit,
-              render: ({ limit, window_ms: ms, by }) => build.settings.per(limit, ms, by),
+              label: settingsTexts.limit,
+              render: ({ limit, window_ms: ms, by }) => settingsTexts.per(limit, ms, by),
             },
             {
               name: 'counted',
-              label: build.settings.counted,
+              label: settingsTexts.counted,
               render: ({ connection }) =>
-                connection === null ? build.settings.eachServer : build.settings.allServers(connection),
+                connection === null ? settingsTexts.eachServer : settingsTexts.allServers(connection),
             },
-            { name: 'users', label: build.usedBy, render: ({ used_by: users }) => <Users uses={users} limit={5} /> },
+            {
+              name: 'users',
+              label: buildTexts.usedBy,
+              render: ({ used_by: users }) => <Users uses={users} limit={5} />,
+            },
             {
               name: 'actions',
-              label: strings.table.actions,
+              label: tableTexts.actions,
               isRight: true,
               render: (rate) => (
                 <span className="nowrap">

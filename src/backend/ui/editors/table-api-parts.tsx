@@ -8,11 +8,9 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { ChoiceSelect } from '../edit/choices.tsx'
 import { DiffView } from '../edit/diff-view.tsx'
 import { lastSave, refreshDraft } from '../edit/draft.ts'
-import { tableEditor } from '../strings/table-editor.ts'
 import { anyToken, byDefault, isPublic, ofScope, type ApiState } from './table-api-state.ts'
 import type { Design } from './table-state.ts'
-
-const { api: texts } = tableEditor
+import { apiTexts as texts } from './table-texts.ts'
 
 interface MethodsProps {
   readonly state: ApiState

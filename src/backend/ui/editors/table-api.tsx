@@ -7,12 +7,10 @@ import { FormDialog } from '../components/form-dialog.tsx'
 import { useChoices } from '../edit/choices.tsx'
 import { lastSave, refreshDraft } from '../edit/draft.ts'
 import { useNames } from '../edit/pickers.tsx'
-import { tableEditor } from '../strings/table-editor.ts'
 import { EventFields, Files, Methods, Owner, SoftDelete, type Parent } from './table-api-parts.tsx'
 import { findMissing, makeBody, propose, rowKeyOf, softDeletes, type ApiState, type Body } from './table-api-state.ts'
 import type { Design } from './table-state.ts'
-
-const { api: texts } = tableEditor
+import { apiTexts as texts } from './table-texts.ts'
 
 interface TableApiProps {
   readonly connection: string

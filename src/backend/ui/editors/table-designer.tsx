@@ -9,10 +9,10 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { lastSave, refreshDraft, useDraft, type Diagnostic } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
 import { Refused, useSaveKey } from '../edit/save-bar.tsx'
-import { editing } from '../strings/editing.ts'
-import { tableEditor as texts } from '../strings/table-editor.ts'
 import { Additions, Consequences, Preview, Uses, writeProblem, type TablePlan } from './table-plan.tsx'
 import { Columns, Keys } from './table-rows.tsx'
+import { editingTexts as editing } from '../edit/edit-texts.ts'
+import { tableEditorTexts as texts } from './table-texts.ts'
 import {
   listColumnChanges,
   newTable,

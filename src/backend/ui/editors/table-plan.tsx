@@ -4,8 +4,8 @@ import { CodeBlock } from '../components/copy.tsx'
 import { endSentence } from '../components/problem.tsx'
 import { useServerDraft } from '../edit/draft.ts'
 import { UseList } from '../edit/entry-dialogs.tsx'
-import { tableEditor as texts } from '../strings/table-editor.ts'
 import type { Row } from './table-state.ts'
+import { tableEditorTexts as texts } from './table-texts.ts'
 
 /** What saving a table would do. */
 export type TablePlan = Answer<'POST /draft/migration'>

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Checkbox, MultiSelect, NativeSelect, TextInput } fr
 import { Plus, RotateCcw, X } from 'lucide-react'
 import { useId, useRef } from 'react'
 import { ChoiceSelect } from '../edit/choices.tsx'
-import { tableEditor as texts } from '../strings/table-editor.ts'
+import { tableEditorTexts as texts } from './table-texts.ts'
 import {
   columnTypes,
   makeRow,

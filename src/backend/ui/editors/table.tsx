@@ -12,11 +12,11 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { lastSave, refreshDraft, useDraftValue, useServerDraft } from '../edit/draft.ts'
 import { isMap, type Json } from '../edit/values.ts'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
-import { build } from '../strings/build.ts'
-import { tableEditor as texts } from '../strings/table-editor.ts'
 import { TableDesigner } from './table-designer.tsx'
 import { Consequences, Uses, writeProblem } from './table-plan.tsx'
 import type { ColumnType, ReferencedTable } from './table-state.ts'
+import { buildTexts as build } from '../components/definition-texts.ts'
+import { apiTexts, tableEditorTexts } from './table-texts.ts'
 
 const TableApi = lazyPart(() => import('./table-api.tsx'), 'TableApi')
 
@@ -58,7 +58,7 @@ export function NewTable() {
   if (error !== null) return <ProblemAlert error={error} />
   return (
     <>
-      <PageHeader title={build.newTable} text={texts.newText[isServer ? 'server' : 'folder']} />
+      <PageHeader title={build.newTable} text={tableEditorTexts.newText[isServer ? 'server' : 'folder']} />
       {data === undefined ? (
         <Skeleton height={240} />
       ) : (
@@ -104,12 +104,12 @@ export function TableEditor({ connection, name, fallback, children }: TableEdito
         text={<Link to="/connections">{connection}</Link>}
         action={
           <Button variant={calls === undefined ? 'filled' : 'default'} onClick={() => setDialog('api')}>
-            {texts.api.open}
+            {apiTexts.open}
           </Button>
         }
       >
         <Button variant="default" onClick={() => setDialog('drop')}>
-          {texts.drop}
+          {tableEditorTexts.drop}
         </Button>
       </PageHeader>
       <NewColumns
@@ -187,7 +187,7 @@ function NewColumns({ connection, name, columns }: NewColumnsProps) {
       {[...named, ...inPlace].map(({ name: action, link, missing }) =>
         missing.length === 0 ? null : (
           <p key={action} className="note new-columns">
-            {texts.notInAction(missing)} <Link {...link}>{texts.openAction(action)}</Link>
+            {tableEditorTexts.notInAction(missing)} <Link {...link}>{tableEditorTexts.openAction(action)}</Link>
           </p>
         ),
       )}
@@ -214,8 +214,8 @@ function DropTable({ connection, name, onClose }: DropTableProps) {
   const isServer = useServerDraft() !== undefined
   return (
     <ConfirmDialog
-      title={texts.dropTitle(name)}
-      action={texts.dropNamed(name)}
+      title={tableEditorTexts.dropTitle(name)}
+      action={tableEditorTexts.dropNamed(name)}
       isDanger
       isDisabled={data === undefined || data.problems.length > 0}
       onConfirm={async () => {
@@ -230,12 +230,14 @@ function DropTable({ connection, name, onClose }: DropTableProps) {
           )
         await navigate({ to: '/tables' })
         await refreshDraft(queries)
-        announce(texts.dropped(name))
+        announce(tableEditorTexts.dropped(name))
       }}
       onClose={onClose}
     >
       <div className="stack-small">
-        {calls === undefined ? null : <p className={calls > 0 ? 'strong' : undefined}>{texts.calls(calls)}</p>}
+        {calls === undefined ? null : (
+          <p className={calls > 0 ? 'strong' : undefined}>{tableEditorTexts.calls(calls)}</p>
+        )}
         {data === undefined ? null : data.uses.length > 0 ? <Uses uses={data.uses} /> : null}
         {data === undefined || data.problems.length > 0 ? (
           (data?.problems ?? [])
@@ -244,7 +246,13 @@ function DropTable({ connection, name, onClose }: DropTableProps) {
         ) : (
           <>
             <p>
-              {isServer ? (isRevert ? texts.dropNew : texts.dropStaged) : isRevert ? texts.dropEmpty : texts.dropText}
+              {isServer
+                ? isRevert
+                  ? tableEditorTexts.dropNew
+                  : tableEditorTexts.dropStaged
+                : isRevert
+                  ? tableEditorTexts.dropEmpty
+                  : tableEditorTexts.dropText}
             </p>
             <Consequences plan={data} />
           </>

@@ -1,5 +1,4 @@
 import { Fragment, type ReactNode } from 'react'
-import { strings } from '../strings.ts'
 import { parseMarkdown, type Block, type Cell } from './parse-blocks.ts'
 import { parseInline, type Inline } from './parse-inline.ts'
 
@@ -78,7 +77,7 @@ function renderList({ start, items }: Extract<Block, { readonly kind: 'list' }>)
 function renderTable({ head, rows }: Extract<Block, { readonly kind: 'table' }>): ReactNode {
   const alignOf = ({ align }: Cell) => (align === undefined ? {} : { className: `align-${align}` })
   return (
-    <div className="prose-table" tabIndex={0} role="region" aria-label={strings.markdownTable}>
+    <div className="prose-table" tabIndex={0} role="region" aria-label="Table">
       <table>
         <thead>
           <tr>

@@ -6,9 +6,8 @@ import { DefinitionPage } from '../components/definition-page.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { useCanEdit, useDraftValue } from '../edit/draft.ts'
 import { pointerOf } from '../edit/values.ts'
-import { build } from '../strings/build.ts'
-
-const { actions: texts } = build
+import { buildTexts as build } from '../components/definition-texts.ts'
+import { actionsTexts as texts } from './action-texts.ts'
 
 const ActionEditor = lazyPart(() => import('../editors/action.tsx'), 'ActionEditor')
 

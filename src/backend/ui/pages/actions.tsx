@@ -9,11 +9,10 @@ import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
 import { pointerOf } from '../edit/values.ts'
 import { MarkedName } from '../publish/draft-mark.tsx'
-import { strings } from '../strings.ts'
-import { build } from '../strings/build.ts'
-import { editing } from '../strings/editing.ts'
+import { buildTexts as build } from '../components/definition-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { actionsTexts as texts, actionTexts } from './action-texts.ts'
 
-const { actions: texts } = build
 const NewAction = lazyPart(() => import('../editors/action.tsx'), 'NewAction')
 type Action = Definition['actions'][number]
 
@@ -29,9 +28,9 @@ export function Page() {
   const canEdit = useCanEdit()
   return (
     <TablePage
-      title={strings.pages.actions}
+      title={pageTitles.actions}
       text={texts.text}
-      add={canEdit ? { label: editing.entry.action.new, dialog: NewAction } : undefined}
+      add={canEdit ? { label: actionTexts.new, dialog: NewAction } : undefined}
       queryKey={['definition', 'actions']}
       load={async (query) => listLocally((await queries.query(definitionQuery)).actions, query, lists)}
       columns={[

@@ -5,12 +5,30 @@ import { TablePage } from '../components/table-page.tsx'
 import { CutText } from '../components/delivery.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { ExactTime } from '../components/time.tsx'
-import { strings } from '../strings.ts'
+import { operateTexts } from '../components/operate-texts.ts'
+import { pageTitles as pages } from '../page-titles.ts'
+
+const { none } = operateTexts
+const { since } = operateTexts
+const { spans } = operateTexts
+
+const texts = {
+  text: 'Administrative changes, by command or in the backend.',
+  action: 'Action',
+  kind: 'Kind',
+  subject: 'Subject',
+  change: 'Change',
+  by: 'By',
+  how: 'How',
+  at: 'When',
+  hows: { command: 'command', http: 'HTTP' },
+  empty: 'Nothing was changed yet',
+  emptyText: 'Changes of users, clients, tokens, subscriptions and releases appear here.',
+} as const
 
 type Audit = Entry<'GET /audit'>
 type Fact = NonNullable<Audit['before']>[string]
 
-const { audit: texts, pages, none, since, spans } = strings.operate
 const kinds = [
   'user',
   'client',

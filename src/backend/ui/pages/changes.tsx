@@ -11,9 +11,7 @@ import { useDraft, type FileChange } from '../edit/draft.ts'
 import { EditorLink } from '../edit/editor-link.tsx'
 import { LastSave } from '../edit/last-save.tsx'
 import { DraftMenu } from '../publish/draft-menu.tsx'
-import { editing } from '../strings/editing.ts'
-
-const { changes: texts } = editing
+import { changesTexts as texts } from './change-texts.ts'
 
 const tones = { added: 'good', changed: 'info', removed: 'bad' } as const
 const deployCommand = 'waypost deploy --plan'

@@ -24,10 +24,23 @@ import { ScopePicker } from '../components/scope-picker.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { useEdit } from '../components/use-edit.ts'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
-import { strings } from '../strings.ts'
+import { accessTexts } from '../components/access-texts.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { clientsTexts as listTexts } from './client-texts.ts'
 
-const { access } = strings
-const { client: texts, clients: listTexts } = access
+const texts = {
+  of: 'of',
+  renew: 'New secret',
+  renewTitle: (name: string) => `Replace the secret of ${name}?`,
+  renewText:
+    'The old secret stops working at once. Existing tokens stay valid; revoke access as well if the secret was leaked.',
+  renewed: (name: string) => `New secret of ${name}`,
+  builtInText: 'A built-in client, which all logins of its kind use. It cannot be changed.',
+  curlText: 'Replace $CLIENT_SECRET with the secret that was shown when it was created.',
+  authorize: 'Send users to',
+  noGrant: 'This client has no grant with which it could get a token.',
+} as const
 
 type Client = Answer<'GET /client/:id'>
 
@@ -47,7 +60,7 @@ export function Page() {
   const toggle = status === 'disabled' ? 'enable' : 'disable'
   return (
     <>
-      <PageHeader title={name} text={<Summary client={found} />} mode={strings.mode.atOnce}>
+      <PageHeader title={name} text={<Summary client={found} />} mode={modeTexts.atOnce}>
         <AuditLink subject={name} />
         {found.public ? null : (
           <Button variant="default" onClick={() => setAction('secret')}>
@@ -55,11 +68,11 @@ export function Page() {
           </Button>
         )}
         <Button variant="default" onClick={() => setAction('revoke')}>
-          {access.act.revoke}
+          {accessTexts.act.revoke}
         </Button>
         {user === null ? null : (
           <Button variant="default" onClick={() => setAction(toggle)}>
-            {access.act[toggle]}
+            {accessTexts.act[toggle]}
           </Button>
         )}
       </PageHeader>
@@ -203,18 +216,18 @@ function ClientForm({ client, owner, etag }: ClientFormProps) {
       const redirectUris = uris.split(/\s+/).filter((uri) => uri !== '')
       const body = { name, grants: [...grants], scopes: [...scopes], redirect_uris: redirectUris }
       const saved = await callForAnswer('PATCH /client/:id', { params, body }, { ifMatch })
-      announce(access.saved)
+      announce(accessTexts.saved)
       await refresh()
       return saved
     },
   })
   const { fields, before, hasConflict } = edit
   const nowOf = (field: 'name' | 'uris') =>
-    !hasConflict || before[field] === fields[field] ? undefined : access.now(before[field] || access.empty)
+    !hasConflict || before[field] === fields[field] ? undefined : accessTexts.now(before[field] || accessTexts.empty)
   return (
-    <section className="form" aria-label={access.pages.client}>
+    <section className="form" aria-label={pageTitles.client}>
       <SaveForm
-        action={access.save}
+        action={accessTexts.save}
         hasChanges={edit.hasChanges}
         isIncomplete={fields.scopes.length === 0 && before.scopes.length > 0}
         onSave={edit.save}
@@ -222,7 +235,7 @@ function ClientForm({ client, owner, etag }: ClientFormProps) {
         {(errorOf) => (
           <>
             <TextInput
-              label={access.name}
+              label={accessTexts.name}
               name="name"
               dir="auto"
               description={nowOf('name')}
@@ -256,7 +269,7 @@ function ClientForm({ client, owner, etag }: ClientFormProps) {
               </div>
             </Checkbox.Group>
             <ScopePicker
-              label={access.scopes}
+              label={accessTexts.scopes}
               name="scopes"
               description={listTexts.ownerScopes}
               value={fields.scopes}
@@ -271,7 +284,7 @@ function ClientForm({ client, owner, etag }: ClientFormProps) {
               </p>
             )}
             {before.scopes.every((scope) => fields.scopes.includes(scope)) ? null : (
-              <p className="soft">{access.removes}</p>
+              <p className="soft">{accessTexts.removes}</p>
             )}
           </>
         )}

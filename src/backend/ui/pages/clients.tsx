@@ -24,15 +24,15 @@ import { NewClient, type NewClientValues } from '../components/new-client.tsx'
 import { readUris } from '../components/redirect-uris.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { sessionStore } from '../session/session.ts'
-import { strings } from '../strings.ts'
+import { accessTexts } from '../components/access-texts.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { clientsTexts as texts } from './client-texts.ts'
 
 type Client = Entry<'GET /client'>
 
-const { access } = strings
-const { clients: texts } = access
-
 const columns: readonly Column<Client>[] = [
-  { name: 'name', label: access.name, isSortable: true, render: ({ name }) => <Name text={name} /> },
+  { name: 'name', label: accessTexts.name, isSortable: true, render: ({ name }) => <Name text={name} /> },
   {
     name: 'owner',
     label: texts.owner,
@@ -40,7 +40,7 @@ const columns: readonly Column<Client>[] = [
   },
   {
     name: 'status',
-    label: access.status,
+    label: accessTexts.status,
     render: (client) => (
       <>
         <AccessState status={client.status} /> {client.public ? <State tone="quiet">{texts.public}</State> : null}
@@ -49,7 +49,7 @@ const columns: readonly Column<Client>[] = [
   },
   {
     name: 'scopes',
-    label: access.scopes,
+    label: accessTexts.scopes,
     render: ({ user, scopes }) => (user === null ? null : <ScopeSummary scopes={scopes} />),
   },
   {
@@ -60,7 +60,7 @@ const columns: readonly Column<Client>[] = [
   },
   {
     name: 'created',
-    label: access.created,
+    label: accessTexts.created,
     isSortable: true,
     isMinor: true,
     render: ({ user, created_at: at }) => (user === null ? null : <RelativeTime value={at} />),
@@ -72,16 +72,20 @@ export function Page() {
   const actionsOf = ({ id, name, status, user }: Client) => {
     const subject = { kind: 'client', key: id, name } as const
     const toggle = status === 'active' ? 'disable' : 'enable'
-    const revoke = { label: access.act.revoke, isDanger: true, run: () => setActing({ subject, action: 'revoke' }) }
+    const revoke = {
+      label: accessTexts.act.revoke,
+      isDanger: true,
+      run: () => setActing({ subject, action: 'revoke' }),
+    }
     if (user === null) return [revoke]
     const isDanger = toggle === 'disable'
-    return [revoke, { label: access.act[toggle], isDanger, run: () => setActing({ subject, action: toggle }) }]
+    return [revoke, { label: accessTexts.act[toggle], isDanger, run: () => setActing({ subject, action: toggle }) }]
   }
   return (
     <TablePage
-      title={access.pages.clients}
+      title={pageTitles.clients}
       text={texts.text}
-      mode={strings.mode.atOnce}
+      mode={modeTexts.atOnce}
       add={{ label: texts.add, dialog: AddClient }}
       queryKey={['client']}
       load={(query, signal) => call('GET /client', { query: query as Input<'GET /client'>['query'] }, signal)}
@@ -90,10 +94,14 @@ export function Page() {
       rowLink={({ id }) => ({ to: '/clients/$id', params: { id } })}
       columns={columns}
       filters={[
-        { name: 'search', label: access.name },
+        { name: 'search', label: accessTexts.name },
         { name: 'user', label: texts.owner },
-        { name: 'scope', label: access.anyScope, options: useScopeOptions() },
-        { name: 'status', label: access.status, options: { active: access.active, disabled: access.disabled } },
+        { name: 'scope', label: accessTexts.anyScope, options: useScopeOptions() },
+        {
+          name: 'status',
+          label: accessTexts.status,
+          options: { active: accessTexts.active, disabled: accessTexts.disabled },
+        },
       ]}
       defaultSort="name"
       rowActions={actionsOf}
@@ -123,7 +131,7 @@ function AddClient({ onClose }: { onClose(): void }) {
   }
   return (
     <NewClient
-      texts={{ ...texts, name: access.name, scopes: access.scopes, scopesText: texts.ownerScopes }}
+      texts={{ ...texts, name: accessTexts.name, scopes: accessTexts.scopes, scopesText: texts.ownerScopes }}
       from={owner.scopes}
       emptyText={owner.emptyText}
       onCreate={create}

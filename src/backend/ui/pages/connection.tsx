@@ -2,8 +2,8 @@ import { useParams } from '@tanstack/react-router'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { useCanEdit } from '../edit/draft.ts'
-import { strings } from '../strings.ts'
-import { editing } from '../strings/editing.ts'
+import { connectionTexts } from '../components/connection-texts.ts'
+import { pageTitles } from '../page-titles.ts'
 
 const ConnectionEditor = lazyPart(() => import('../editors/connection.tsx'), 'ConnectionEditor')
 
@@ -14,8 +14,8 @@ export function Page() {
   return (
     <EmptyState
       title={name}
-      text={editing.entry.connection.readOnly}
-      link={{ to: '/connections', label: strings.pages.connections }}
+      text={connectionTexts.readOnly}
+      link={{ to: '/connections', label: pageTitles.connections }}
     />
   )
 }

@@ -12,12 +12,10 @@ import { useCanEdit, useServerDraft, valueQuery } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
 import { isMap, pointerOf } from '../edit/values.ts'
 import { DraftMark } from '../publish/draft-mark.tsx'
-import { publish } from '../strings/publish.ts'
-import { strings } from '../strings.ts'
-import { build } from '../strings/build.ts'
-import { editing } from '../strings/editing.ts'
+import { connectionTexts, connectionsTexts as texts } from '../components/connection-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { publishTexts as publish } from '../publish/publish-texts.ts'
 
-const { connections: texts } = build
 type Connection = Entry<'GET /connection'>
 
 const NewConnection = lazyPart(() => import('../editors/connection.tsx'), 'NewConnection')
@@ -27,14 +25,14 @@ export function Page() {
   const isServer = useServerDraft() !== undefined
   const drafted = useQuery({ ...valueQuery('/connection'), enabled: isServer })
   const [isAdding, setAdding] = useState(false)
-  const add = canEdit ? <Button onClick={() => setAdding(true)}>{editing.entry.connection.new}</Button> : undefined
+  const add = canEdit ? <Button onClick={() => setAdding(true)}>{connectionTexts.new}</Button> : undefined
   const { data, error, isError, refetch } = useQuery({
     queryKey: ['connection'],
     queryFn: ({ signal }) => call('GET /connection', {}, signal),
   })
   return (
     <>
-      <PageHeader title={strings.pages.connections} text={texts.text} action={add} />
+      <PageHeader title={pageTitles.connections} text={texts.text} action={add} />
       {isError ? <ProblemAlert error={error} onRetry={() => void refetch()} /> : null}
       {data === undefined && !isError ? <Skeleton height={160} /> : null}
       <ul className="blocks">
@@ -45,8 +43,8 @@ export function Page() {
                 <h2 dir="auto">{name}</h2>
                 <span className="soft">{of}</span>
                 <DraftMark at={pointerOf('connection', name)} />
-                <Link to="/connections/$name" params={{ name }} aria-label={editing.entry.connection.editOf(name)}>
-                  {editing.entry.connection.edit}
+                <Link to="/connections/$name" params={{ name }} aria-label={connectionTexts.editOf(name)}>
+                  {connectionTexts.edit}
                 </Link>
               </div>
               <p className="soft">{publish.testLater}</p>
@@ -87,8 +85,8 @@ function ConnectionBlock({ connection, canEdit }: ConnectionBlockProps) {
         <span className="soft">{of}</span>
         {migrations === 0 ? null : <span className="soft">{texts.migrations(migrations)}</span>}
         {canEdit && source !== null ? (
-          <Link to="/connections/$name" params={{ name }} aria-label={editing.entry.connection.editOf(name)}>
-            {editing.entry.connection.edit}
+          <Link to="/connections/$name" params={{ name }} aria-label={connectionTexts.editOf(name)}>
+            {connectionTexts.edit}
           </Link>
         ) : null}
       </div>

@@ -13,12 +13,15 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
-import { strings } from '../strings.ts'
-import { build } from '../strings/build.ts'
+import { cronjobsTexts as texts } from '../components/cronjob-texts.ts'
+import { buildTexts as build } from '../components/definition-texts.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { operateTexts } from '../components/operate-texts.ts'
+
+const { none } = operateTexts
 
 type Run = Entry<'GET /cronjob/:name/run'>
 
-const { cronjobs: texts, none } = strings.operate
 const refreshMs = 3000
 const tones: Readonly<Record<Run['status'], Tone>> = { running: 'info', done: 'good', failed: 'bad', lost: 'bad' }
 
@@ -51,12 +54,7 @@ export function Page() {
     )
   return (
     <>
-      <PageHeader
-        title={name}
-        text={job && `${job.schedule} ${job.timezone}`}
-        mode={strings.mode.atOnce}
-        action={run}
-      />
+      <PageHeader title={name} text={job && `${job.schedule} ${job.timezone}`} mode={modeTexts.atOnce} action={run} />
       {jobs.isError ? <ProblemAlert error={jobs.error} onRetry={() => void jobs.refetch()} /> : null}
       {jobs.data !== undefined && job === undefined ? (
         <p className="soft">

@@ -14,8 +14,12 @@ import { LastSave } from '../edit/last-save.tsx'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { pointerOf } from '../edit/values.ts'
 import { MarkedName } from '../publish/draft-mark.tsx'
-import { strings } from '../strings.ts'
-import { editing } from '../strings/editing.ts'
+import { cronjobTexts, cronjobsTexts as texts } from '../components/cronjob-texts.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { operateTexts } from '../components/operate-texts.ts'
+import { pageTitles as pages } from '../page-titles.ts'
+
+const { none } = operateTexts
 
 interface Cronjob extends Entry<'GET /cronjob'> {
   /** Whether it is only in the draft of a server, so it does not run yet. */
@@ -36,7 +40,6 @@ const neverRan = {
   isDraft: true,
 } as const
 
-const { cronjobs: texts, pages, none } = strings.operate
 const refreshMs = 3000
 const lists = {
   textOf: ({ name, schedule, timezone, error }: Cronjob) => [name, schedule, timezone, error].join(' '),
@@ -59,8 +62,8 @@ export function Page() {
     <TablePage
       title={pages.cronjobs}
       text={texts.text}
-      mode={strings.mode.atOnce}
-      add={canEdit ? { label: editing.entry.cronjob.new, dialog: NewCronjob } : undefined}
+      mode={modeTexts.atOnce}
+      add={canEdit ? { label: cronjobTexts.new, dialog: NewCronjob } : undefined}
       queryKey={['cronjob']}
       load={async (query, signal) => {
         const { entry } = await call('GET /cronjob', {}, signal)

@@ -15,10 +15,11 @@ import {
 } from '../components/delivery.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { strings } from '../strings.ts'
+import { deliveriesTexts as texts, replayDeadTexts as replayDead } from '../components/delivery-texts.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { operateTexts } from '../components/operate-texts.ts'
+import { pageTitles } from '../page-titles.ts'
 
-const { operate } = strings
-const { deliveries: texts, replayDead } = operate
 const refreshMs = 10_000
 
 export function Page() {
@@ -39,9 +40,9 @@ export function Page() {
   }
   return (
     <TablePage<Delivery>
-      title={operate.pages.deliveries}
+      title={pageTitles.deliveries}
       text={texts.text}
-      mode={strings.mode.atOnce}
+      mode={modeTexts.atOnce}
       actions={
         <Button variant="default" onClick={() => setAsking(true)}>
           {replayDead.open}
@@ -54,12 +55,12 @@ export function Page() {
       rowLink={({ id }) => ({ to: '/deliveries/$id', params: { id } })}
       columns={deliveryColumns('event', 'status', 'result', 'endpoint', 'user', 'attempts', 'created')}
       filters={[
-        { name: 'status', label: operate.status, options: deliveryStatuses },
-        { name: 'event', label: operate.event },
-        { name: 'user', label: operate.user },
-        { name: 'endpoint', label: operate.endpoint },
+        { name: 'status', label: operateTexts.status, options: deliveryStatuses },
+        { name: 'event', label: operateTexts.event },
+        { name: 'user', label: operateTexts.user },
+        { name: 'endpoint', label: operateTexts.endpoint },
         { name: 'subscription', label: texts.subscription },
-        { name: 'since', label: operate.since, options: operate.spans },
+        { name: 'since', label: operateTexts.since, options: operateTexts.spans },
       ]}
       rowActions={({ id, status, endpoint, subscription }) => [
         {
@@ -129,11 +130,11 @@ function ReplayDialog({ onClose }: { onClose(): void }) {
         <NativeSelect
           label={replayDead.died}
           value={since}
-          data={Object.entries(operate.spans).map(([value, label]) => ({ value, label }))}
+          data={Object.entries(operateTexts.spans).map(([value, label]) => ({ value, label }))}
           onChange={(change) => setSince(change.currentTarget.value)}
         />
         <TextInput
-          label={operate.event}
+          label={operateTexts.event}
           placeholder={replayDead.anyEvent}
           value={event}
           onChange={(change) => setEvent(change.currentTarget.value.trim())}

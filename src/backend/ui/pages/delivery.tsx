@@ -10,10 +10,9 @@ import { formatJson } from '../components/format-json.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { ExactTime } from '../components/time.tsx'
-import { strings } from '../strings.ts'
-
-const { operate } = strings
-const { delivery: texts, deliveries: listTexts } = operate
+import { deliveriesTexts as listTexts, deliveryTexts as texts } from '../components/delivery-texts.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { operateTexts as operate } from '../components/operate-texts.ts'
 
 type Delivery = Answer<'GET /delivery/:id'>
 
@@ -42,7 +41,7 @@ export function Page() {
       <PageHeader
         title={found === undefined ? texts.title : (found.event ?? operate.deleted)}
         text={found === undefined ? undefined : <DeliveryState delivery={found} />}
-        mode={strings.mode.atOnce}
+        mode={modeTexts.atOnce}
         action={
           <Button disabled={found === undefined} loading={sending.isPending} onClick={() => sending.mutate()}>
             {isPending ? listTexts.retry : listTexts.replay}

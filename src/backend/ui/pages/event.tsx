@@ -6,9 +6,8 @@ import { PageHeader } from '../components/page-header.tsx'
 import { SchemaView } from '../components/schema-view.tsx'
 import { SubscribeLink } from '../components/subscription.tsx'
 import { useCanEdit } from '../edit/draft.ts'
-import { build } from '../strings/build.ts'
-
-const { events: texts } = build
+import { buildTexts, whoTexts } from '../components/definition-texts.ts'
+import { eventsTexts as texts } from './event-texts.ts'
 
 const EventEditor = lazyPart(() => import('../editors/event.tsx'), 'EventEditor')
 
@@ -28,10 +27,10 @@ function EventView() {
           <div className="stack-wide">
             <dl className="facts">
               <dt>{texts.scopes}</dt>
-              <dd>{scopes.length === 0 ? texts.anyScope : <bdi>{scopes.join(` ${build.access.or} `)}</bdi>}</dd>
+              <dd>{scopes.length === 0 ? texts.anyScope : <bdi>{scopes.join(` ${whoTexts.or} `)}</bdi>}</dd>
               {source === null ? null : (
                 <>
-                  <dt>{build.source}</dt>
+                  <dt>{buildTexts.source}</dt>
                   <dd>
                     <Source value={source} />
                   </dd>

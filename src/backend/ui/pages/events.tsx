@@ -9,11 +9,10 @@ import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
 import { pointerOf } from '../edit/values.ts'
 import { MarkedName } from '../publish/draft-mark.tsx'
-import { strings } from '../strings.ts'
-import { build } from '../strings/build.ts'
-import { editing } from '../strings/editing.ts'
+import { buildTexts, whoTexts } from '../components/definition-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { eventTexts, eventsTexts as texts } from './event-texts.ts'
 
-const { events: texts } = build
 const NewEvent = lazyPart(() => import('../editors/event.tsx'), 'NewEvent')
 type Event = Definition['events'][number]
 
@@ -28,9 +27,9 @@ export function Page() {
   const canEdit = useCanEdit()
   return (
     <TablePage
-      title={strings.pages.events}
+      title={pageTitles.events}
       text={texts.text}
-      add={canEdit ? { label: editing.entry.event.new, dialog: NewEvent } : undefined}
+      add={canEdit ? { label: eventTexts.new, dialog: NewEvent } : undefined}
       queryKey={['definition', 'events']}
       load={async (query) => listLocally((await queries.query(definitionQuery)).events, query, lists)}
       columns={[
@@ -54,7 +53,7 @@ export function Page() {
             users.length === 0 ? <span className="soft">{texts.code}</span> : <Users uses={users} limit={3} />,
         },
       ]}
-      filters={[{ name: 'search', label: build.search }]}
+      filters={[{ name: 'search', label: buildTexts.search }]}
       defaultSort="name"
       rowKey={({ name }) => name}
       rowLink={({ name }) => ({ to: '/events/$name', params: { name } })}
@@ -67,5 +66,5 @@ export function Page() {
 
 function Scopes({ scopes }: { readonly scopes: readonly string[] }) {
   if (scopes.length === 0) return <span className="soft">{texts.anyScope}</span>
-  return <bdi>{scopes.join(` ${build.access.or} `)}</bdi>
+  return <bdi>{scopes.join(` ${whoTexts.or} `)}</bdi>
 }

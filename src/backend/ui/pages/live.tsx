@@ -10,10 +10,23 @@ import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { RelativeTime } from '../components/time.tsx'
-import { strings } from '../strings.ts'
-import { build } from '../strings/build.ts'
+import { buildTexts as build } from '../components/definition-texts.ts'
+import { pageTitles } from '../page-titles.ts'
 
-const { live: texts } = build
+const texts = {
+  text: 'Requests to waypost dev as they happen, the last 500.',
+  pause: 'Pause',
+  resume: 'Continue',
+  request: 'Request',
+  status: 'Status',
+  time: 'Time',
+  user: 'User',
+  problem: 'Problem',
+  at: 'At',
+  lost: 'The server cannot be reached. Connecting again …',
+  empty: 'No requests yet',
+  emptyText: 'Call a route, for example with Try it. Requests of the backend are left out.',
+} as const
 
 const maxShown = 500
 
@@ -43,7 +56,7 @@ export function Page() {
   return (
     <>
       <PageHeader
-        title={strings.pages.live}
+        title={pageTitles.live}
         text={texts.text}
         action={
           <Button variant="default" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
@@ -59,7 +72,7 @@ export function Page() {
         <EmptyState title={texts.empty} text={texts.emptyText} />
       ) : (
         <PlainTable<TrafficEntry>
-          label={strings.pages.live}
+          label={pageTitles.live}
           rows={shown}
           rowKey={({ number }) => String(number)}
           columns={[

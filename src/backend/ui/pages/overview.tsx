@@ -14,10 +14,47 @@ import { Traffic } from '../components/traffic.tsx'
 import { useCanEdit, useServerDraft } from '../edit/draft.ts'
 import { Checklist, NoApi, useFirstSteps } from '../publish/first-steps.tsx'
 import { useHasScope } from '../shell/scope-gate.tsx'
-import { strings } from '../strings.ts'
-import { build } from '../strings/build.ts'
+import { buildTexts as build } from '../components/definition-texts.ts'
+import { numbers } from '../components/format.ts'
+import { operateTexts } from '../components/operate-texts.ts'
+import { pageTitles } from '../page-titles.ts'
 
-const { overview: texts, operate } = strings
+const texts = {
+  server: (version: string) => `Waypost ${version}`,
+  attention: 'Needs attention',
+  failed: (name: string, release: string) => `${name} could not start release ${release}`,
+  failedVariables: (name: string, error: string) => `${name} still uses the previous values of variables. ${error}`,
+  showVariables: 'Show variables',
+  silent: (name: string) => `${name} has stopped reporting`,
+  show: 'Show servers',
+  start: {
+    title: 'Build an API',
+    steps: [
+      'Design a table: dev writes a migration and applies it.',
+      'Create routes from it: access, deletion and an event in one form.',
+      'Call them with Try it, then look at the diff on the page Changes.',
+    ],
+    route: 'Or begin with a route',
+  },
+  traffic: 'Traffic',
+  pending: 'Pending deliveries',
+  routes: 'Busiest routes',
+  route: 'Route',
+  requests: 'Requests',
+  serverErrors: '5xx',
+  p50: 'Median',
+  p95: '95th percentile',
+} as const
+
+const attentionTexts = {
+  dead: (count: number) =>
+    `${count >= 10_000 ? '10,000 or more' : numbers.format(count)} ${count === 1 ? 'delivery' : 'deliveries'} failed for good in the last 24 hours`,
+  postponed: (count: number) =>
+    `${numbers.format(count)} ${count === 1 ? 'subscription gets' : 'subscriptions get'} nothing for a while after too many failures`,
+  showDeliveries: 'Show deliveries',
+  showSubscriptions: 'Show subscriptions',
+} as const
+
 const refreshMs = 30_000
 const busiest = 10
 
@@ -33,7 +70,7 @@ export function Page() {
   const hasNoRelease = useServers().data?.entry.every(({ release, wanted }) => release === null && wanted === null)
   return (
     <>
-      <PageHeader title={strings.pages.overview} text={account.data && texts.server(account.data.server.version)} />
+      <PageHeader title={pageTitles.overview} text={account.data && texts.server(account.data.server.version)} />
       {account.isError ? <ProblemAlert error={account.error} onRetry={() => void account.refetch()} /> : null}
       <div className="stack">
         <Attention />
@@ -139,22 +176,22 @@ function Attention() {
         ))}
         {dead === 0 ? null : (
           <li>
-            <State tone="bad">{operate.statuses.dead}</State>
-            <span>{operate.attention.dead(dead)}</span>
+            <State tone="bad">{operateTexts.statuses.dead}</State>
+            <span>{attentionTexts.dead(dead)}</span>
             {mayOperate ? (
               <Link to="/deliveries" search={{ status: 'dead', since: '24h' }}>
-                {operate.attention.showDeliveries}
+                {attentionTexts.showDeliveries}
               </Link>
             ) : null}
           </li>
         )}
         {postponed === 0 ? null : (
           <li>
-            <State tone="bad">{operate.statuses.postponed}</State>
-            <span>{operate.attention.postponed(postponed)}</span>
+            <State tone="bad">{operateTexts.statuses.postponed}</State>
+            <span>{attentionTexts.postponed(postponed)}</span>
             {mayOperate ? (
               <Link to="/subscriptions" search={{ status: 'postponed' }}>
-                {operate.attention.showSubscriptions}
+                {attentionTexts.showSubscriptions}
               </Link>
             ) : null}
           </li>

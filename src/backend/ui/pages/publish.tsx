@@ -16,9 +16,16 @@ import { DraftMenu } from '../publish/draft-menu.tsx'
 import { PlanPanel } from '../publish/plan-panel.tsx'
 import { Progress } from '../publish/progress.tsx'
 import { useHasScope } from '../shell/scope-gate.tsx'
-import { strings } from '../strings.ts'
-import { editing } from '../strings/editing.ts'
-import { publish as texts } from '../strings/publish.ts'
+import { problemTexts } from '../components/problem-texts.ts'
+import { changesTexts } from './change-texts.ts'
+import { changesTexts as draftTexts, publishTexts } from '../publish/publish-texts.ts'
+
+const emptyTexts = {
+  title: 'Nothing to publish',
+  text: 'The draft matches the active release. Changes that you save on the pages of Build appear here.',
+  none: 'The draft is empty. Create a table or a route, or import files.',
+  last: 'Last publication',
+} as const
 
 export function Page() {
   const { id, try: tried }: { readonly id?: string; readonly try?: string } = useSearch({ strict: false })
@@ -30,11 +37,11 @@ export function Page() {
     return (
       <EmptyState
         isPage
-        title={texts.noDraft}
-        text={config.isDevelopment ? texts.noDraftText : texts.readOnlyText}
+        title={publishTexts.noDraft}
+        text={config.isDevelopment ? publishTexts.noDraftText : publishTexts.readOnlyText}
         link={{
           to: config.isDevelopment ? '/changes' : '/',
-          label: config.isDevelopment ? editing.changes.title : strings.problem.home,
+          label: config.isDevelopment ? changesTexts.title : problemTexts.home,
         }}
       />
     )
@@ -49,10 +56,10 @@ function Unreadable({ error }: { readonly error: Error }) {
     useHasScope('backend.write') && error instanceof Problem && error.code === 'WP_BACKEND_DRAFT_DAMAGED'
   return (
     <>
-      <PageHeader title={texts.page}>
+      <PageHeader title={publishTexts.page}>
         {mayDiscard ? (
           <Button variant="default" onClick={() => setAsking(true)}>
-            {texts.changes.discardAll}
+            {draftTexts.discardAll}
           </Button>
         ) : null}
       </PageHeader>
@@ -69,7 +76,10 @@ function Compose({ draft }: { readonly draft: Draft }) {
   const chosen = draft.entries.filter(({ name }) => !left.has(name))
   const { name: base } = draft.base
   const header = (
-    <PageHeader title={texts.page} text={base === '' ? texts.textEmpty : texts.text(shortId(base))}>
+    <PageHeader
+      title={publishTexts.page}
+      text={base === '' ? publishTexts.textEmpty : publishTexts.text(shortId(base))}
+    >
       <DraftMenu draft={draft} />
     </PageHeader>
   )
@@ -78,12 +88,12 @@ function Compose({ draft }: { readonly draft: Draft }) {
       <>
         {header}
         <EmptyState
-          title={texts.empty.title}
-          text={base === '' ? texts.empty.none : texts.empty.text}
+          title={emptyTexts.title}
+          text={base === '' ? emptyTexts.none : emptyTexts.text}
           action={
             draft.publish === null ? undefined : (
               <Link to="/publish" search={{ id: draft.publish }}>
-                {texts.empty.last}
+                {emptyTexts.last}
               </Link>
             )
           }

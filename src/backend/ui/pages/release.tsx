@@ -16,11 +16,21 @@ import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
 import { config } from '../config.ts'
 import { useHasDraft } from '../edit/draft.ts'
 import { OpenAsDraft } from '../publish/open-as-draft.tsx'
-import { publish } from '../strings/publish.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
-import { strings } from '../strings.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { releasesTexts as listTexts } from '../components/release-texts.ts'
+import { openTexts } from '../publish/publish-texts.ts'
 
-const { release: texts, releases: listTexts } = strings
+const texts = {
+  title: 'Release',
+  id: 'ID',
+  created: 'Created',
+  by: 'by',
+  version: 'Built by Waypost',
+  activations: 'Last activations',
+  difference: 'What activating it would change',
+  since: (id: string) => `Changes since release ${id}`,
+} as const
 
 export function Page() {
   const { id = '' } = useParams({ strict: false })
@@ -61,7 +71,7 @@ export function Page() {
             </span>
           ) : undefined
         }
-        mode={strings.mode.atOnce}
+        mode={modeTexts.atOnce}
         action={
           isOffered ? (
             <RollBackButton
@@ -106,7 +116,7 @@ export function Page() {
                     <RelativeTime value={at} />
                     {canOpen && hasFiles ? (
                       <button type="button" className="text-button" onClick={() => setOpened(number)}>
-                        {publish.open.action}
+                        {openTexts.action}
                       </button>
                     ) : null}
                   </li>

@@ -14,16 +14,17 @@ import { useAdding } from '../components/use-adding.ts'
 import { config } from '../config.ts'
 import { useHasDraft } from '../edit/draft.ts'
 import { OpenAsDraft } from '../publish/open-as-draft.tsx'
-import { publish } from '../strings/publish.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
-import { strings } from '../strings.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { releasesTexts as texts } from '../components/release-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { openTexts } from '../publish/publish-texts.ts'
 
 interface Release extends Entry<'GET /release'> {
   /** Whether it is newer than the active release. */
   readonly isNewer: boolean
 }
 
-const { releases: texts } = strings
 const kinds: Readonly<Record<string, string>> = {
   deploy: texts.deploy,
   rollback: texts.rollback,
@@ -58,9 +59,9 @@ export function Page() {
   const [opened, setOpened] = useState<string>()
   return (
     <TablePage
-      title={strings.pages.releases}
+      title={pageTitles.releases}
       text={texts.text}
-      mode={strings.mode.atOnce}
+      mode={modeTexts.atOnce}
       queryKey={['release']}
       load={async (query, signal) => listLocally(await loadReleases(signal), query, lists)}
       defaultSort="-at"
@@ -96,7 +97,7 @@ export function Page() {
                     },
                   ]
                 : []),
-              ...(canOpen ? [{ label: publish.open.action, run: () => setOpened(release.id) }] : []),
+              ...(canOpen ? [{ label: openTexts.action, run: () => setOpened(release.id) }] : []),
             ]
       }
       filters={[

@@ -15,9 +15,9 @@ import { SchemaView } from '../components/schema-view.tsx'
 import { Traffic } from '../components/traffic.tsx'
 import { TryIt } from '../components/try-it.tsx'
 import { useCanEdit } from '../edit/draft.ts'
-import { build } from '../strings/build.ts'
+import { buildTexts } from '../components/definition-texts.ts'
+import { routeTexts as texts, routesTexts } from './route-texts.ts'
 
-const { route: texts } = build
 type Method = Answer<'GET /release/:id/method'>
 
 const tabs = ['method', 'try', 'definition', 'traffic'] as const
@@ -119,7 +119,7 @@ function MethodTab({ method }: { readonly method: Method }) {
         </dd>
         {source === null ? null : (
           <>
-            <dt>{build.source}</dt>
+            <dt>{buildTexts.source}</dt>
             <dd>
               <Source value={source} />
             </dd>
@@ -146,15 +146,15 @@ function MethodTab({ method }: { readonly method: Method }) {
         {timeout === null ? null : (
           <>
             <dt>{texts.timeout}</dt>
-            <dd>{build.duration(timeout)}</dd>
+            <dd>{buildTexts.duration(timeout)}</dd>
           </>
         )}
         {deprecated === false ? null : (
           <>
-            <dt>{build.routes.deprecated}</dt>
+            <dt>{routesTexts.deprecated}</dt>
             <dd>
               <State tone="warn">
-                {deprecated === true ? build.routes.deprecated : build.routes.deprecatedSince(deprecated)}
+                {deprecated === true ? routesTexts.deprecated : routesTexts.deprecatedSince(deprecated)}
               </State>
             </dd>
           </>

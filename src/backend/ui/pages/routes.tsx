@@ -12,11 +12,11 @@ import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
 import { pointerOf } from '../edit/values.ts'
 import { DraftMark } from '../publish/draft-mark.tsx'
-import { strings } from '../strings.ts'
-import { build } from '../strings/build.ts'
-import { routeEditor } from '../strings/route-editor.ts'
+import { buildTexts as build } from '../components/definition-texts.ts'
+import { newTexts } from '../editors/route-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { routesTexts as texts } from './route-texts.ts'
 
-const { routes: texts } = build
 const NewRoute = lazyPart(() => import('../editors/new-route.tsx'), 'NewRoute')
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -80,13 +80,13 @@ export function Page() {
   return (
     <>
       <PageHeader
-        title={strings.pages.routes}
+        title={pageTitles.routes}
         text={data === undefined || data.routes.length === 0 ? undefined : texts.text(data.routes.length, paths.size)}
-        action={canEdit ? <Button onClick={() => setAdding(true)}>{routeEditor.new.title}</Button> : undefined}
+        action={canEdit ? <Button onClick={() => setAdding(true)}>{newTexts.title}</Button> : undefined}
       />
       <div className="routes">
         <DataTable
-          label={strings.pages.routes}
+          label={pageTitles.routes}
           queryKey={['definition', 'routes']}
           load={async (query) => listLocally((await queries.query(definitionQuery)).routes, query, lists)}
           columns={columns}

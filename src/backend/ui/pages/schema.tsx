@@ -5,9 +5,8 @@ import { DefinitionPage } from '../components/definition-page.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { SchemaView } from '../components/schema-view.tsx'
 import { useCanEdit } from '../edit/draft.ts'
-import { build } from '../strings/build.ts'
-
-const { schemas: texts } = build
+import { buildTexts as build } from '../components/definition-texts.ts'
+import { schemasTexts as texts } from './schema-texts.ts'
 
 const SchemaPage = lazyPart(() => import('../editors/schema.tsx'), 'SchemaPage')
 

@@ -10,11 +10,10 @@ import { useCanEdit } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
 import { pointerOf } from '../edit/values.ts'
 import { MarkedName } from '../publish/draft-mark.tsx'
-import { strings } from '../strings.ts'
-import { build } from '../strings/build.ts'
-import { editing } from '../strings/editing.ts'
+import { buildTexts as build } from '../components/definition-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { schemaTexts, schemasTexts as texts } from './schema-texts.ts'
 
-const { schemas: texts } = build
 const NewSchema = lazyPart(() => import('../editors/new-schema.tsx'), 'NewSchema')
 
 type Schema = Definition['schemas'][number]
@@ -29,9 +28,9 @@ export function Page() {
   const canEdit = useCanEdit()
   return (
     <TablePage
-      title={strings.pages.schemas}
+      title={pageTitles.schemas}
       text={texts.text}
-      add={canEdit ? { label: editing.entry.schema.new, dialog: NewSchema } : undefined}
+      add={canEdit ? { label: schemaTexts.new, dialog: NewSchema } : undefined}
       queryKey={['definition', 'schemas']}
       load={async (query) => listLocally((await queries.query(definitionQuery)).schemas, query, lists)}
       columns={[

@@ -2,8 +2,8 @@ import { useParams } from '@tanstack/react-router'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { useCanEdit } from '../edit/draft.ts'
-import { strings } from '../strings.ts'
-import { editing } from '../strings/editing.ts'
+import { pageTitles } from '../page-titles.ts'
+import { scopeTexts } from './scope-texts.ts'
 
 const ScopeEditor = lazyPart(() => import('../editors/scope.tsx'), 'ScopeEditor')
 
@@ -11,11 +11,5 @@ const ScopeEditor = lazyPart(() => import('../editors/scope.tsx'), 'ScopeEditor'
 export function Page() {
   const { name = '' } = useParams({ strict: false })
   if (useCanEdit()) return <ScopeEditor name={name} key={name} />
-  return (
-    <EmptyState
-      title={name}
-      text={editing.entry.scope.readOnly}
-      link={{ to: '/scopes', label: strings.access.pages.scopes }}
-    />
-  )
+  return <EmptyState title={name} text={scopeTexts.readOnly} link={{ to: '/scopes', label: pageTitles.scopes }} />
 }

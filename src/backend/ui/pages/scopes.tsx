@@ -11,15 +11,13 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { useCanEdit, valueQuery } from '../edit/draft.ts'
 import { LastSave } from '../edit/last-save.tsx'
 import { isMap } from '../edit/values.ts'
-import { strings } from '../strings.ts'
-import { editing } from '../strings/editing.ts'
+import { accessTexts, pickerTexts } from '../components/access-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { scopeListTexts as texts, scopeTexts } from './scope-texts.ts'
 
 const NewScope = lazyPart(() => import('../editors/scope.tsx'), 'NewScope')
 
 type Scope = Entry<'GET /scope'>
-
-const { access } = strings
-const { scopeList: texts } = access
 
 const columns: readonly Column<Scope>[] = [
   {
@@ -79,9 +77,9 @@ export function Page() {
   }
   return (
     <TablePage
-      title={access.pages.scopes}
+      title={pageTitles.scopes}
       text={texts.text}
-      add={canEdit ? { label: editing.entry.scope.new, dialog: NewScope } : undefined}
+      add={canEdit ? { label: scopeTexts.new, dialog: NewScope } : undefined}
       notes={
         problems.length === 0 ? null : (
           <div className="warnings" role="note">
@@ -100,19 +98,19 @@ export function Page() {
       columns={[
         {
           name: 'name',
-          label: access.scope,
+          label: accessTexts.scope,
           render: (scope) =>
             canEdit && editorOf(scope, declared) !== undefined ? (
               <code dir="auto">{scope.name}</code>
             ) : (
-              <CopyText value={scope.name} isMono label={access.scope} />
+              <CopyText value={scope.name} isMono label={accessTexts.scope} />
             ),
         },
         ...columns,
       ]}
       {...(canEdit ? { rowLink: (scope: Scope) => editorOf(scope, declared) } : {})}
       filters={[{ name: 'search', label: texts.search }]}
-      empty={<EmptyState title={access.picker.none} />}
+      empty={<EmptyState title={pickerTexts.none} />}
     >
       {canEdit ? <LastSave /> : null}
     </TablePage>
@@ -128,7 +126,7 @@ function useDeclared(canEdit: boolean): readonly string[] {
 /** The routes of Waypost itself, which require the built-in scopes, are not counted. */
 function Uses({ scope, count }: { readonly scope: string; readonly count: number }) {
   const isBuiltIn = isBackendScope(scope) || scope === 'consumer'
-  return count > 0 ? <>{count}</> : <span className="soft">{isBuiltIn ? access.none : 0}</span>
+  return count > 0 ? <>{count}</> : <span className="soft">{isBuiltIn ? accessTexts.none : 0}</span>
 }
 
 /** Whether users or clients have a scope that nothing requires: a typo, or a scope of another release. */

@@ -6,11 +6,26 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { listLocally } from '../components/local-list.ts'
 import { ReleaseLink } from '../components/release-link.tsx'
 import { RelativeTime } from '../components/time.tsx'
-import { strings } from '../strings.ts'
+import { pageTitles } from '../page-titles.ts'
+
+const texts = {
+  text: 'Every server that uses this database, with the release that it serves.',
+  search: 'Search',
+  name: 'Server',
+  state: 'State',
+  release: 'Release',
+  none: 'none',
+  wants: 'Active release:',
+  noRelease: 'no release yet',
+  version: 'Version',
+  since: 'In this state since',
+  seen: 'Last seen',
+  empty: 'No servers',
+  emptyText: 'Servers appear here when they start.',
+} as const
 
 type Server = Entry<'GET /server'>
 
-const { servers: texts } = strings
 const tones: Readonly<Record<string, Tone>> = { serving: 'good', failed: 'bad', silent: 'bad' }
 const refreshMs = 5000
 const lists = {
@@ -25,7 +40,7 @@ const lists = {
 export function Page() {
   return (
     <TablePage
-      title={strings.pages.servers}
+      title={pageTitles.servers}
       text={texts.text}
       queryKey={['server']}
       load={async (query, signal) => listLocally((await call('GET /server', {}, signal)).entry, query, lists)}

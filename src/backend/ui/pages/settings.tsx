@@ -12,10 +12,10 @@ import { groupSettings } from '../components/setting-groups.ts'
 import { SettingList, SettingText } from '../components/setting-list.tsx'
 import { useCanEdit, useDefinitionSchema } from '../edit/draft.ts'
 import { valueAt } from '../edit/values.ts'
-import { strings } from '../strings.ts'
-import { build } from '../strings/build.ts'
+import { buildTexts as build } from '../components/definition-texts.ts'
+import { settingsTexts as texts } from '../components/setting-texts.ts'
+import { pageTitles } from '../page-titles.ts'
 
-const { settings: texts } = build
 type Setting = Definition['settings'][number]
 type Rate = Definition['rates'][number]
 
@@ -29,7 +29,7 @@ function SettingsView() {
   const { data, error, isError, refetch } = useQuery(definitionQuery)
   return (
     <>
-      <PageHeader title={strings.pages.settings} text={texts.text} />
+      <PageHeader title={pageTitles.settings} text={texts.text} />
       {isError ? <ProblemAlert error={error} onRetry={() => void refetch()} /> : null}
       <div className="stack-wide">
         <section>

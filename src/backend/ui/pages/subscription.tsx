@@ -14,10 +14,10 @@ import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { EndpointDialog, RotateDialog, SubscriptionState } from '../components/subscription.tsx'
 import { RelativeTime } from '../components/time.tsx'
-import { strings } from '../strings.ts'
-
-const { operate } = strings
-const { subscription: texts } = operate
+import { modeTexts } from '../components/mode-texts.ts'
+import { operateTexts } from '../components/operate-texts.ts'
+import { subscriptionTexts as texts } from '../components/subscription-texts.ts'
+import { pageTitles } from '../page-titles.ts'
 
 type Subscription = Answer<'GET /subscription/:id'>
 type Action = 'pause' | 'disable' | 'delete' | 'rotate' | 'endpoint'
@@ -56,9 +56,9 @@ export function Page() {
   return (
     <>
       <PageHeader
-        title={subscription?.event ?? operate.pages.subscription}
+        title={subscription?.event ?? pageTitles.subscription}
         text={subscription === undefined ? undefined : <SubscriptionState subscription={subscription} isFull />}
-        mode={strings.mode.atOnce}
+        mode={modeTexts.atOnce}
         action={
           <Button disabled={!isActive} loading={testing.isPending} onClick={() => testing.mutate()}>
             {texts.test}
@@ -96,7 +96,7 @@ export function Page() {
               rowName={nameDelivery}
               rowLink={(delivery) => ({ to: '/deliveries/$id', params: { id: delivery.id } })}
               columns={deliveryColumns('event', 'status', 'result', 'attempts', 'created')}
-              filters={[{ name: 'status', label: operate.status, options: deliveryStatuses }]}
+              filters={[{ name: 'status', label: operateTexts.status, options: deliveryStatuses }]}
               empty={<EmptyState title={texts.noDeliveries} text={texts.noDeliveriesText} />}
               refreshMs={refreshMs}
             />
@@ -136,13 +136,13 @@ function Facts({ subscription }: { readonly subscription: Subscription }) {
   const { postponed_until: until, paused_at: pausedAt } = subscription
   return (
     <dl className="facts facts-wide">
-      <dt>{operate.endpoint}</dt>
+      <dt>{operateTexts.endpoint}</dt>
       <dd>
-        <CopyText value={endpoint} label={operate.endpoint} />
+        <CopyText value={endpoint} label={operateTexts.endpoint} />
       </dd>
-      <dt>{operate.user}</dt>
+      <dt>{operateTexts.user}</dt>
       <dd>
-        <bdi>{user ?? operate.none}</bdi>
+        <bdi>{user ?? operateTexts.none}</bdi>
         {client === null ? null : (
           <span className="soft">
             {' · '}
@@ -150,11 +150,11 @@ function Facts({ subscription }: { readonly subscription: Subscription }) {
           </span>
         )}
       </dd>
-      <dt>{operate.id}</dt>
+      <dt>{operateTexts.id}</dt>
       <dd>
-        <CopyText value={id} isMono label={operate.id} />
+        <CopyText value={id} isMono label={operateTexts.id} />
       </dd>
-      <dt>{operate.created}</dt>
+      <dt>{operateTexts.created}</dt>
       <dd>
         <RelativeTime value={created} />
       </dd>
@@ -177,18 +177,18 @@ function Facts({ subscription }: { readonly subscription: Subscription }) {
       {failures === 0 ? null : (
         <>
           <dt>{texts.failures}</dt>
-          <dd>{operate.count(failures)}</dd>
+          <dd>{operateTexts.count(failures)}</dd>
         </>
       )}
       <dt>{texts.pending}</dt>
-      <dd>{operate.count(pending)}</dd>
+      <dd>{operateTexts.count(pending)}</dd>
       <dt>{texts.dead}</dt>
       <dd>
         {dead === 0 ? (
           '0'
         ) : (
           <Link to="/deliveries" search={{ subscription: id, status: 'dead' }}>
-            {operate.count(dead)}
+            {operateTexts.count(dead)}
           </Link>
         )}
       </dd>

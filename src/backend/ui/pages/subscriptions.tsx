@@ -10,17 +10,19 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { EndpointField, EventField, SubscriptionState } from '../components/subscription.tsx'
 import { RelativeTime } from '../components/time.tsx'
-import { strings } from '../strings.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { operateTexts } from '../components/operate-texts.ts'
+import { subscriptionsTexts as texts } from '../components/subscription-texts.ts'
+import { pageTitles } from '../page-titles.ts'
 
-const { operate } = strings
-const { subscriptions: texts, statuses } = operate
+const { statuses } = operateTexts
 
 export function Page() {
   return (
     <TablePage
-      title={operate.pages.subscriptions}
+      title={pageTitles.subscriptions}
       text={texts.text}
-      mode={strings.mode.atOnce}
+      mode={modeTexts.atOnce}
       add={{ label: texts.add, dialog: AddSubscription }}
       queryKey={['subscription']}
       load={(query, signal) => call('GET /subscription', { query: query as object }, signal)}
@@ -29,27 +31,27 @@ export function Page() {
       rowLink={({ id }) => ({ to: '/subscriptions/$id', params: { id } })}
       defaultSort="-created"
       columns={[
-        { name: 'event', label: operate.event, render: ({ event }) => <CutText text={event} /> },
+        { name: 'event', label: operateTexts.event, render: ({ event }) => <CutText text={event} /> },
         {
           name: 'endpoint',
-          label: operate.endpoint,
+          label: operateTexts.endpoint,
           render: ({ endpoint }) => <EndpointText endpoint={endpoint} />,
         },
         {
           name: 'status',
-          label: operate.status,
+          label: operateTexts.status,
           render: (subscription) => <SubscriptionState subscription={subscription} />,
         },
-        { name: 'user', label: operate.user, render: ({ user }) => <CutText text={user ?? operate.none} /> },
+        { name: 'user', label: operateTexts.user, render: ({ user }) => <CutText text={user ?? operateTexts.none} /> },
         {
           name: 'client',
-          label: operate.client,
+          label: operateTexts.client,
           isMinor: true,
-          render: ({ client }) => <CutText text={client?.name ?? client?.id ?? operate.none} />,
+          render: ({ client }) => <CutText text={client?.name ?? client?.id ?? operateTexts.none} />,
         },
         {
           name: 'created',
-          label: operate.created,
+          label: operateTexts.created,
           isSortable: true,
           render: ({ created_at: created }) => <RelativeTime value={created} />,
         },
@@ -57,7 +59,7 @@ export function Page() {
       filters={[
         {
           name: 'status',
-          label: operate.status,
+          label: operateTexts.status,
           options: {
             active: statuses.active,
             paused: statuses.paused,
@@ -65,8 +67,8 @@ export function Page() {
             postponed: statuses.postponed,
           },
         },
-        { name: 'event', label: operate.event },
-        { name: 'user', label: operate.user },
+        { name: 'event', label: operateTexts.event },
+        { name: 'user', label: operateTexts.user },
       ]}
       empty={<EmptyState title={texts.empty} text={texts.emptyText} />}
     />
@@ -118,7 +120,7 @@ function AddSubscription({ onClose }: { onClose(): void }) {
       {(errorOf) => (
         <>
           <EventField
-            label={operate.event}
+            label={operateTexts.event}
             events={events}
             none={texts.noEvents}
             value={event}
@@ -133,7 +135,7 @@ function AddSubscription({ onClose }: { onClose(): void }) {
             onChange={(next) => setFields({ ...fields, endpoint: next })}
           />
           <TextInput
-            label={operate.user}
+            label={operateTexts.user}
             name="user"
             description={texts.userText}
             value={user}

@@ -12,10 +12,9 @@ import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { useCanEdit } from '../edit/draft.ts'
-import { strings } from '../strings.ts'
-import { build } from '../strings/build.ts'
-
-const { tables: texts } = build
+import { buildTexts as build } from '../components/definition-texts.ts'
+import { problemTexts } from '../components/problem-texts.ts'
+import { tablesTexts as texts } from './table-texts.ts'
 
 const TableEditor = lazyPart(() => import('../editors/table.tsx'), 'TableEditor')
 type Table = Entry<'GET /table'>
@@ -40,7 +39,7 @@ function ExistingTable({ full, canEdit }: { readonly full: string; readonly canE
   if (isError) return <ProblemAlert error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Skeleton height={160} />
   const table = data.entry.find(({ connection, name }) => `${connection}.${name}` === full)
-  if (table === undefined) return <EmptyState title={strings.problem.notFound} text={texts.notFound} />
+  if (table === undefined) return <EmptyState title={problemTexts.notFound} text={texts.notFound} />
   const view = <TableView table={table} />
   if (!canEdit || table.view) return view
   return (

@@ -13,10 +13,10 @@ import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useCanEdit, useServerDraft } from '../edit/draft.ts'
-import { strings } from '../strings.ts'
-import { build } from '../strings/build.ts'
+import { buildTexts as build } from '../components/definition-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { tablesTexts as texts } from './table-texts.ts'
 
-const { tables: texts } = build
 type Table = Entry<'GET /table'>
 type Migration = Entry<'GET /migration'>
 
@@ -33,7 +33,7 @@ export function Page() {
   return (
     <>
       <PageHeader
-        title={strings.pages.tables}
+        title={pageTitles.tables}
         text={texts.text}
         action={
           canEdit ? (
@@ -45,7 +45,7 @@ export function Page() {
       />
       <div className="stack-wide">
         <DataTable
-          label={strings.pages.tables}
+          label={pageTitles.tables}
           queryKey={['table', 'list']}
           load={async (query) => listLocally((await queries.query(tablesQuery)).entry, query, lists)}
           columns={[

@@ -10,14 +10,15 @@ import { TablePage } from '../components/table-page.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { RelativeTime } from '../components/time.tsx'
-import { strings } from '../strings.ts'
+import { accessTexts } from '../components/access-texts.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { operateTexts } from '../components/operate-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { tokensTexts as texts } from './token-texts.ts'
 
 type Token = Entry<'GET /token'>
 /** A token from the list, or one that was pasted. */
 type Shown = Token | Answer<'POST /token/find'>
-
-const { access } = strings
-const { tokens: texts } = access
 
 const columns: readonly Column<Token>[] = [
   {
@@ -47,10 +48,10 @@ const columns: readonly Column<Token>[] = [
       </Link>
     ),
   },
-  { name: 'scopes', label: access.scopes, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
+  { name: 'scopes', label: accessTexts.scopes, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
   {
     name: 'created',
-    label: access.created,
+    label: accessTexts.created,
     isMinor: true,
     render: ({ created_at: at }) => <RelativeTime value={at} />,
   },
@@ -82,9 +83,9 @@ export function Page() {
         : undefined
   return (
     <TablePage
-      title={access.pages.tokens}
+      title={pageTitles.tokens}
       text={texts.text}
-      mode={strings.mode.atOnce}
+      mode={modeTexts.atOnce}
       actions={
         <>
           {filtered === undefined ? null : (
@@ -134,7 +135,7 @@ function RevokeDialog({ token, onClose }: { readonly token: Shown; onClose(): vo
   const { jti, user, client, scopes, expires_at: expires } = token
   const refresh = useRefreshAccess()
   const status = 'status' in token ? token.status : 'valid'
-  const names = { user: user ?? strings.operate.deleted, client: client ?? { name: strings.operate.deleted } }
+  const names = { user: user ?? operateTexts.deleted, client: client ?? { name: operateTexts.deleted } }
   return (
     <ConfirmDialog
       title={texts.revokeTitle(shorten(jti))}
@@ -159,7 +160,7 @@ function RevokeDialog({ token, onClose }: { readonly token: Shown; onClose(): vo
           <dd>
             <bdi>{names.client.name}</bdi>
           </dd>
-          <dt>{access.scopes}</dt>
+          <dt>{accessTexts.scopes}</dt>
           <dd>{scopes.length === 0 ? '–' : <bdi>{scopes.join(', ')}</bdi>}</dd>
           <dt>{texts.expires}</dt>
           <dd>

@@ -25,10 +25,27 @@ import { ScopePicker } from '../components/scope-picker.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useEdit } from '../components/use-edit.ts'
-import { strings } from '../strings.ts'
+import { accessTexts } from '../components/access-texts.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { usersTexts as listTexts } from './user-texts.ts'
 
-const { access } = strings
-const { user: texts, users: listTexts, end } = access
+const { end } = accessTexts
+
+const texts = {
+  issue: 'Issue a token:',
+  newPassword: 'New password',
+  setPassword: 'Set password',
+  passwordOf: (name: string) => `New password for ${name}`,
+  passwordChanged: (name: string) => `Changed the password of ${name}`,
+  keepTokens: 'Keep tokens valid. Sessions still end.',
+  endClients: (what: string) => `Also disable ${what} with client_credentials, which need no password`,
+  endSubscriptions: (what: string) => `Also disable ${what}`,
+  clients: 'Clients',
+  noClients: 'This user owns no clients.',
+  all: 'Show all',
+  createdAt: 'created',
+} as const
 
 type User = Answer<'GET /user/:user'>
 
@@ -58,17 +75,17 @@ export function Page() {
             </span>
           )
         }
-        mode={strings.mode.atOnce}
+        mode={modeTexts.atOnce}
       >
         <AuditLink subject={name} />
         <Button variant="default" onClick={() => setAction('password')}>
           {texts.newPassword}
         </Button>
         <Button variant="default" onClick={() => setAction('revoke')}>
-          {access.act.revoke}
+          {accessTexts.act.revoke}
         </Button>
         <Button variant="default" disabled={found === undefined} onClick={() => setAction(toggle)}>
-          {access.act[toggle]}
+          {accessTexts.act[toggle]}
         </Button>
       </PageHeader>
       {user.data === undefined ? (
@@ -111,7 +128,7 @@ function UserForm({ user, etag }: { readonly user: User; readonly etag: string |
     async save({ email, scopes }, ifMatch) {
       const body = { email: email === '' ? null : email, scopes: [...scopes] }
       const saved = await callForAnswer('PATCH /user/:user', { params, body }, { ifMatch })
-      announce(access.saved)
+      announce(accessTexts.saved)
       await refresh()
       return saved
     },
@@ -125,32 +142,32 @@ function UserForm({ user, etag }: { readonly user: User; readonly etag: string |
     ...(removed.length === 0 ? [] : [`--remove ${quoteShell(removed.join(','))}`]),
   ].join(' ')
   return (
-    <section className="form" aria-label={access.pages.user}>
-      <SaveForm action={access.save} hasChanges={edit.hasChanges} onSave={edit.save}>
+    <section className="form" aria-label={pageTitles.user}>
+      <SaveForm action={accessTexts.save} hasChanges={edit.hasChanges} onSave={edit.save}>
         {(errorOf) => (
           <>
             <TextInput
-              label={access.email}
+              label={accessTexts.email}
               name="email"
               type="email"
               placeholder={listTexts.optional}
               {...(before.email === fields.email || !edit.hasConflict
                 ? {}
-                : { description: access.now(before.email || access.empty) })}
+                : { description: accessTexts.now(before.email || accessTexts.empty) })}
               value={fields.email}
               error={errorOf('email')}
               onChange={(event) => edit.set({ email: event.currentTarget.value.trim() })}
               autoComplete="off"
             />
             <ScopePicker
-              label={access.scopes}
+              label={accessTexts.scopes}
               name="scopes"
               value={fields.scopes}
               before={before.scopes}
               onChange={(scopes) => edit.set({ scopes })}
               error={errorOf('scopes')}
             />
-            {removed.length === 0 ? null : <p className="soft">{access.removes}</p>}
+            {removed.length === 0 ? null : <p className="soft">{accessTexts.removes}</p>}
             {added.length + removed.length === 0 ? null : <CommandHint command={command} />}
           </>
         )}

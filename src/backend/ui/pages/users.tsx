@@ -25,26 +25,26 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { ScopePicker } from '../components/scope-picker.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { RelativeTime } from '../components/time.tsx'
-import { strings } from '../strings.ts'
+import { accessTexts } from '../components/access-texts.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { usersTexts as texts } from './user-texts.ts'
 
 type User = Entry<'GET /user'>
 
-const { access } = strings
-const { users: texts } = access
-
 const columns: readonly Column<User>[] = [
-  { name: 'name', label: access.name, isSortable: true, render: ({ name }) => <Name text={name} /> },
+  { name: 'name', label: accessTexts.name, isSortable: true, render: ({ name }) => <Name text={name} /> },
   {
     name: 'email',
-    label: access.email,
+    label: accessTexts.email,
     isMinor: true,
     render: ({ email }) => (email === null ? null : <Name text={email} />),
   },
-  { name: 'status', label: access.status, render: ({ status }) => <AccessState status={status} /> },
-  { name: 'scopes', label: access.scopes, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
+  { name: 'status', label: accessTexts.status, render: ({ status }) => <AccessState status={status} /> },
+  { name: 'scopes', label: accessTexts.scopes, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
   {
     name: 'created',
-    label: access.created,
+    label: accessTexts.created,
     isSortable: true,
     isMinor: true,
     render: ({ created_at: at }) => <RelativeTime value={at} />,
@@ -57,15 +57,19 @@ export function Page() {
     const subject = { kind: 'user', key: name, name } as const
     const toggle = status === 'active' ? 'disable' : 'enable'
     return [
-      { label: access.act.revoke, isDanger: true, run: () => setActing({ subject, action: 'revoke' }) },
-      { label: access.act[toggle], isDanger: toggle === 'disable', run: () => setActing({ subject, action: toggle }) },
+      { label: accessTexts.act.revoke, isDanger: true, run: () => setActing({ subject, action: 'revoke' }) },
+      {
+        label: accessTexts.act[toggle],
+        isDanger: toggle === 'disable',
+        run: () => setActing({ subject, action: toggle }),
+      },
     ]
   }
   return (
     <TablePage
-      title={access.pages.users}
+      title={pageTitles.users}
       text={texts.text}
-      mode={strings.mode.atOnce}
+      mode={modeTexts.atOnce}
       add={{ label: texts.add, dialog: NewUser }}
       queryKey={['user']}
       load={(query, signal) => call('GET /user', { query: query as Input<'GET /user'>['query'] }, signal)}
@@ -74,8 +78,12 @@ export function Page() {
       columns={columns}
       filters={[
         { name: 'search', label: texts.search },
-        { name: 'scope', label: access.anyScope, options: useScopeOptions() },
-        { name: 'status', label: access.status, options: { active: access.active, disabled: access.disabled } },
+        { name: 'scope', label: accessTexts.anyScope, options: useScopeOptions() },
+        {
+          name: 'status',
+          label: accessTexts.status,
+          options: { active: accessTexts.active, disabled: accessTexts.disabled },
+        },
       ]}
       defaultSort="name"
       rowActions={actionsOf}
@@ -124,7 +132,7 @@ function NewUser({ onClose }: { onClose(): void }) {
       {(errorOf) => (
         <>
           <TextInput
-            label={access.name}
+            label={accessTexts.name}
             name="name"
             value={name}
             error={errorOf('name')}
@@ -134,7 +142,7 @@ function NewUser({ onClose }: { onClose(): void }) {
             data-autofocus
           />
           <TextInput
-            label={access.email}
+            label={accessTexts.email}
             name="email"
             type="email"
             placeholder={texts.optional}
@@ -154,7 +162,7 @@ function NewUser({ onClose }: { onClose(): void }) {
             autoComplete="new-password"
           />
           <ScopePicker
-            label={access.scopes}
+            label={accessTexts.scopes}
             name="scopes"
             value={scopes}
             onChange={setPicked}

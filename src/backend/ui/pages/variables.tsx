@@ -13,11 +13,12 @@ import { PageHeader } from '../components/page-header.tsx'
 import { RelativeTime } from '../components/time.tsx'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { useAdding } from '../components/use-adding.ts'
-import { strings } from '../strings.ts'
+import { modeTexts } from '../components/mode-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { variablesTexts as texts } from './variable-texts.ts'
 
 type Variable = Entry<'GET /variable'>
 
-const { variables: texts } = strings
 const refreshMs = 10_000
 /** How soon servers report that they could not apply a change. */
 const serverRefreshMs = 3000
@@ -32,12 +33,12 @@ export function Page() {
   const add = mayChange ? <Button onClick={() => setAdding(true)}>{texts.add}</Button> : null
   return (
     <>
-      <PageHeader title={strings.pages.variables} text={texts.text} mode={strings.mode.atOnce} action={add} />
+      <PageHeader title={pageTitles.variables} text={texts.text} mode={modeTexts.atOnce} action={add} />
       <div className="stack">
         <FailedServers />
         <Missing {...(mayChange ? { onSet: setSetting } : {})} />
         <DataTable
-          label={strings.pages.variables}
+          label={pageTitles.variables}
           queryKey={['variable']}
           load={async ({ search = '' }, signal) => {
             const { entry } = await call('GET /variable', {}, signal)

@@ -8,13 +8,13 @@ import { accessToken, sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
 import type { ClientReference } from './api.ts'
 import { portal } from './config.ts'
-import { access } from './strings/access.ts'
+import { accessTexts, scopesTexts } from './access-texts.ts'
 
 const loginClientId = '00000000-0000-4000-8000-000000000001'
 
 /** Returns the name of a client as users know it. */
 export function nameOf({ id, name }: ClientReference): string {
-  return id === loginClientId ? access.passwordLogin : name
+  return id === loginClientId ? accessTexts.passwordLogin : name
 }
 
 export function ClientName({ client }: { readonly client: ClientReference }) {
@@ -38,7 +38,7 @@ export function ScopeList({ scopes, label }: { readonly scopes: readonly string[
           <dt>
             <code dir="auto">{scope}</code>
           </dt>
-          <dd dir="auto">{known.data.entry.find(({ name }) => name === scope)?.description ?? access.scopes.noText}</dd>
+          <dd dir="auto">{known.data.entry.find(({ name }) => name === scope)?.description ?? scopesTexts.noText}</dd>
         </div>
       ))}
     </dl>

@@ -3,9 +3,7 @@ import { CodeBlock } from '../components/copy.tsx'
 import type { ClientType } from '../components/new-client.tsx'
 import { callCommand, exchangeCommand, useSampleUrl, verifierCommands } from './access.tsx'
 import type { Client } from './api.ts'
-import { access } from './strings/access.ts'
-
-const { clients: texts } = access
+import { clientsTexts as texts } from './pages/client-texts.ts'
 
 /** Returns what a client was created for. */
 export function typeOf({ grants, public: isPublic }: Client): ClientType | 'other' {

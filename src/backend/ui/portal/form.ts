@@ -1,8 +1,7 @@
 import { Problem, send, type Method } from '../api/send.ts'
 import { readUris } from '../components/redirect-uris.tsx'
-import { access } from './strings/access.ts'
+import { formTexts as texts } from './access-texts.ts'
 
-const { form: texts } = access
 const maxUris = 20
 
 interface FormRules {

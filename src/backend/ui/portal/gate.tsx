@@ -4,7 +4,7 @@ import { useStore } from '../session/store.ts'
 import { sessionStore } from '../session/session.ts'
 import type { PortalPage } from './pages.ts'
 import { SignInFirst } from './sign-in.tsx'
-import { shell } from './strings/shell.ts'
+import { shellTexts as shell } from './shell-texts.ts'
 
 /** Shows a page, or asks visitors to sign in. */
 export function gate(page: PortalPage) {

@@ -2,7 +2,7 @@ import { Problem } from '../api/send.ts'
 import { EmptyState } from '../components/empty-state.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
-import { strings } from '../strings.ts'
+import { problemTexts } from '../components/problem-texts.ts'
 
 interface LoadProblemProps {
   readonly error: unknown
@@ -15,7 +15,7 @@ interface LoadProblemProps {
 /** Shown instead of the page of one thing: it does not exist, or loading it failed. */
 export function LoadProblem({ error, text, link, onRetry }: LoadProblemProps) {
   const isMissing = error instanceof Problem && error.status === 404
-  useCrumbTitle(isMissing ? strings.problem.notFound : undefined)
-  if (isMissing) return <EmptyState isPage title={strings.problem.notFound} text={text} link={link} />
+  useCrumbTitle(isMissing ? problemTexts.notFound : undefined)
+  if (isMissing) return <EmptyState isPage title={problemTexts.notFound} text={text} link={link} />
   return <ProblemAlert error={error} onRetry={onRetry} />
 }

@@ -1,7 +1,7 @@
 import { AppWindow, BookOpen, Handshake, Home, KeyRound, Radio, Rss, UserRound, type LucideIcon } from 'lucide-react'
 import type { PageBase } from '../shell/page-router.tsx'
 import { portal } from './config.ts'
-import { shell } from './strings/shell.ts'
+import { pagesTexts } from './shell-texts.ts'
 
 /** One page of the portal. To add a page, add it here. */
 export interface PortalPage extends PageBase {
@@ -21,7 +21,7 @@ const reference: readonly PortalPage[] =
     : [
         {
           path: '/reference',
-          title: shell.pages.reference,
+          title: pagesTexts.reference,
           group: 'build',
           icon: BookOpen,
           audience: readers,
@@ -29,7 +29,7 @@ const reference: readonly PortalPage[] =
         },
         {
           path: '/reference/$operation',
-          title: shell.pages.operation,
+          title: pagesTexts.operation,
           audience: readers,
           load: () => import('./pages/operation.tsx'),
         },
@@ -38,7 +38,7 @@ const reference: readonly PortalPage[] =
 export const pages: readonly PortalPage[] = [
   {
     path: '/',
-    title: shell.pages.overview,
+    title: pagesTexts.overview,
     icon: Home,
     audience: 'everyone',
     load: () => import('./pages/overview.tsx'),
@@ -46,50 +46,50 @@ export const pages: readonly PortalPage[] = [
   ...reference,
   {
     path: '/events',
-    title: shell.pages.events,
+    title: pagesTexts.events,
     group: 'build',
     icon: Radio,
     load: () => import('./pages/events.tsx'),
   },
-  { path: '/events/$name', title: shell.pages.event, load: () => import('./pages/event.tsx') },
+  { path: '/events/$name', title: pagesTexts.event, load: () => import('./pages/event.tsx') },
   {
     path: '/subscriptions',
-    title: shell.pages.subscriptions,
+    title: pagesTexts.subscriptions,
     group: 'build',
     icon: Rss,
     load: () => import('./pages/subscriptions.tsx'),
   },
-  { path: '/subscriptions/$id', title: shell.pages.subscription, load: () => import('./pages/subscription.tsx') },
+  { path: '/subscriptions/$id', title: pagesTexts.subscription, load: () => import('./pages/subscription.tsx') },
   {
     path: '/subscriptions/$id/deliveries/$delivery',
-    title: shell.pages.delivery,
+    title: pagesTexts.delivery,
     load: () => import('./pages/delivery.tsx'),
   },
   {
     path: '/clients',
-    title: shell.pages.clients,
+    title: pagesTexts.clients,
     group: 'access',
     icon: AppWindow,
     load: () => import('./pages/clients.tsx'),
   },
-  { path: '/clients/$id', title: shell.pages.client, load: () => import('./pages/client.tsx') },
+  { path: '/clients/$id', title: pagesTexts.client, load: () => import('./pages/client.tsx') },
   {
     path: '/tokens',
-    title: shell.pages.tokens,
+    title: pagesTexts.tokens,
     group: 'access',
     icon: KeyRound,
     load: () => import('./pages/tokens.tsx'),
   },
   {
     path: '/grants',
-    title: shell.pages.grants,
+    title: pagesTexts.grants,
     group: 'access',
     icon: Handshake,
     load: () => import('./pages/grants.tsx'),
   },
   {
     path: '/account',
-    title: shell.pages.account,
+    title: pagesTexts.account,
     group: 'access',
     icon: UserRound,
     load: () => import('./pages/account.tsx'),

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
 import { EmptyState } from '../components/empty-state.tsx'
 import { portal } from './config.ts'
-import { shell } from './strings/shell.ts'
 import { register, signIn } from './visitor.ts'
+import { shellTexts as shell } from './shell-texts.ts'
 
 /** Shown instead of a page that belongs to an account. */
 export function SignInFirst({ title }: { readonly title: string }) {

@@ -11,11 +11,10 @@ import { RelativeTime } from '../components/time.tsx'
 import { lastSave, refreshDraft, type Draft } from '../edit/draft.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
-import { publish } from '../strings/publish.ts'
 import type { DraftEntry } from './api.ts'
 import { describeEntry, nameOfEntry, type Group } from './describe-entry.ts'
+import { changesTexts as texts, marksTexts as marks } from './publish-texts.ts'
 
-const { changes: texts, marks } = publish
 const tones = { added: 'good', changed: 'info', removed: 'bad' } as const
 
 interface ChangeGroupsProps {

@@ -12,13 +12,30 @@ import { lastSave, refreshDraft, type Draft } from '../edit/draft.ts'
 import { isWithin, keysOf } from '../edit/values.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
-import { editing } from '../strings/editing.ts'
-import { publish } from '../strings/publish.ts'
 import type { DraftConflict } from './api.ts'
 import { describeEntry } from './describe-entry.ts'
 import { toYaml } from './to-yaml.ts'
+import { countOf, numbers } from '../components/format.ts'
+import { changedByTexts } from '../edit/edit-texts.ts'
+import { changesTexts, publishTexts } from './publish-texts.ts'
 
-const { conflicts: texts } = publish
+const texts = {
+  title: (conflicts: number) => `${countOf(conflicts, 'conflict')} with the active release`,
+  text: 'These were changed both in the draft and in a release that was activated in the meantime. Choose which version to keep. All other changes are already merged.',
+  base: 'Before',
+  theirs: 'Published',
+  mine: 'In the draft',
+  absent: 'not present',
+  emptyText: 'empty text',
+  me: 'You changed this',
+  apply: (chosen: number, all: number) =>
+    chosen === all
+      ? 'Continue with these'
+      : `Continue with these (${numbers.format(chosen)} of ${numbers.format(all)})`,
+  applied: 'The draft is now based on the active release',
+  open: 'Open',
+} as const
+
 const sides = ['theirs', 'mine'] as const
 type Side = (typeof sides)[number]
 
@@ -41,7 +58,7 @@ export function Conflicts({ draft }: { readonly draft: Draft }) {
   const chosen = conflicts.filter(({ name }) => take[name] !== undefined).length
   return (
     <>
-      <PageHeader title={publish.page} text={texts.title(conflicts.length)} />
+      <PageHeader title={publishTexts.page} text={texts.title(conflicts.length)} />
       <div className="stack-wide conflicts">
         <p className="conflicts-text">{texts.text}</p>
         {conflicts.map((conflict) => (
@@ -100,7 +117,7 @@ function Conflict({ conflict, authors, value, onChange }: ConflictProps) {
           <span className="publish-link">
             {method === undefined ? null : <MethodBadge method={method} />}
             <bdi className={method === undefined ? 'strong' : 'mono strong'}>{label}</bdi>
-            <span className="soft">{publish.changes.groups[group]}</span>
+            <span className="soft">{changesTexts.groups[group]}</span>
             {field.length === 0 ? null : <code dir="auto">{field.join(' › ')}</code>}
           </span>
         }
@@ -139,7 +156,7 @@ function Author({ author }: { readonly author: Change | undefined }) {
   if (author === undefined) return null
   return (
     <span className="soft conflict-author">
-      <bdi>{author.by === me ? texts.me : editing.changedBy.user(author.by)}</bdi>{' '}
+      <bdi>{author.by === me ? texts.me : changedByTexts.user(author.by)}</bdi>{' '}
       {author.at === null ? null : <RelativeTime value={author.at} />}
     </span>
   )

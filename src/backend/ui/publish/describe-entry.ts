@@ -1,8 +1,6 @@
 import { keysOf } from '../edit/values.ts'
-import { publish } from '../strings/publish.ts'
 import type { DraftEntry } from './api.ts'
-
-const { changes: texts } = publish
+import { changesTexts as texts } from './publish-texts.ts'
 
 export type Group = keyof typeof texts.groups
 

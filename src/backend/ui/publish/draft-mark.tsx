@@ -1,8 +1,8 @@
 import { State } from '../components/badge.tsx'
 import { useServerDraft } from '../edit/draft.ts'
 import { isWithin } from '../edit/values.ts'
-import { publish } from '../strings/publish.ts'
 import type { DraftEntry } from './api.ts'
+import { marksTexts } from './publish-texts.ts'
 
 const tones = { added: 'good', changed: 'info', removed: 'bad' } as const
 
@@ -17,7 +17,7 @@ export function useDraftStatus(at: string): DraftEntry['status'] | undefined {
 /** Marks an entry of a list as new or changed in the draft of a server. */
 export function DraftMark({ at }: { readonly at: string }) {
   const status = useDraftStatus(at)
-  return status === undefined ? null : <State tone={tones[status]}>{publish.marks[status]}</State>
+  return status === undefined ? null : <State tone={tones[status]}>{marksTexts[status]}</State>
 }
 
 /** The name of an entry on a list. */

@@ -5,9 +5,19 @@ import { MoreMenu } from '../components/more-menu.tsx'
 import { announce } from '../components/announce.tsx'
 import { describeProblem } from '../components/problem.tsx'
 import { useHasDraft, type Draft } from '../edit/draft.ts'
-import { publish } from '../strings/publish.ts'
 
-const { more: texts } = publish
+const downloadTexts = {
+  failed: 'The files could not be loaded.',
+  done: 'Downloaded',
+} as const
+
+const texts = {
+  label: 'More actions',
+  import: 'Import files',
+  download: { folder: 'Download the files', server: 'Download the draft' },
+  downloadActive: 'Download the published files',
+} as const
+
 const Import = lazyPart(() => import('./import-files.tsx'), 'ImportFiles')
 
 /** Import and download of the definition files. */
@@ -18,9 +28,9 @@ export function DraftMenu({ draft }: { readonly draft: Draft }) {
     try {
       const { downloadFiles } = await import('./download-files.ts')
       await downloadFiles(of)
-      announce(publish.download.done)
+      announce(downloadTexts.done)
     } catch (error) {
-      announce(`${publish.download.failed} ${describeProblem(error).message}`)
+      announce(`${downloadTexts.failed} ${describeProblem(error).message}`)
     }
   }
   return (

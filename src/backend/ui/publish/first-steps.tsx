@@ -10,9 +10,30 @@ import { CommandHint } from '../components/copy.tsx'
 import { issuer } from '../config.ts'
 import { useHasDraft, useServerDraft } from '../edit/draft.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
-import { publish } from '../strings/publish.ts'
+import { publishTexts as publish } from './publish-texts.ts'
 
-const { start: texts } = publish
+const texts = {
+  title: 'No API yet',
+  text: 'Build an API in the browser. Everything you make is a draft until you publish it.',
+  table: 'From a table',
+  tableText: 'Design a table, then create its routes, access and event.',
+  import: 'Import files',
+  importText: 'Upload the folder of a Waypost project, for example from Git.',
+  empty: 'Empty',
+  emptyText: 'Add a route with its schema and action yourself.',
+  or: 'Or deploy a project from its folder:',
+  steps: 'First steps',
+  done: 'done',
+  open: 'to do',
+  checklist: {
+    table: { title: 'Table', text: 'Design where data is stored', action: 'New table' },
+    api: { title: 'API', text: 'Create its routes', action: 'Create routes' },
+    publish: { title: 'Publish', text: 'Make the draft live', action: 'Publish' },
+    call: { title: 'Call', text: 'Send a request', action: 'Try it' },
+    subscribe: { title: 'Subscribe', text: 'Receive events', action: 'Add subscription' },
+  },
+} as const
+
 const Import = lazyPart(() => import('./import-files.tsx'), 'ImportFiles')
 const NewRoute = lazyPart(() => import('../editors/new-route.tsx'), 'NewRoute')
 

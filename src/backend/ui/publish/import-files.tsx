@@ -11,12 +11,27 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { DiffView } from '../edit/diff-view.tsx'
 import { saveChange, type Diagnostic } from '../edit/draft.ts'
 import { Refused } from '../edit/save-bar.tsx'
-import { editing } from '../strings/editing.ts'
-import { publish } from '../strings/publish.ts'
-import { strings } from '../strings.ts'
 import { readFolder, type FolderFiles } from './read-folder.ts'
+import { confirmTexts } from '../components/dialog-texts.ts'
+import { countOf } from '../components/format.ts'
+import { editingTexts } from '../edit/edit-texts.ts'
+import { changesTexts } from '../pages/change-texts.ts'
 
-const { import: texts } = publish
+const texts = {
+  title: 'Import files',
+  choose: 'Choose a folder',
+  text: 'Reads the definition files of a folder: waypost.yml, the files that it includes, migrations and tables.json. Code, package.json and .env are skipped.',
+  skipped: (files: number) => `${countOf(files, 'other file was', 'other files were')} skipped.`,
+  none: 'The folder has no definition files. Choose the folder that contains waypost.yml.',
+  tooLarge: (file: string) => `${file} is larger than 1 MB and was skipped.`,
+  same: 'No file differs.',
+  differences: (files: number) => countOf(files, 'file differs', 'files differ'),
+  removes: (files: number) => `Deletes ${countOf(files, 'file')}.`,
+  remove: 'Delete files that are not in this folder',
+  apply: (files: number) => `Import ${countOf(files, 'file')}`,
+  applied: (files: number) => `${countOf(files, 'file')} imported`,
+} as const
+
 const tones = { added: 'good', changed: 'info', removed: 'bad' } as const
 
 interface Difference {
@@ -108,7 +123,7 @@ export function ImportFiles({ onClose }: { onClose(): void }) {
                   <details key={file} className="import-file" open={shown.length < 5}>
                     <summary>
                       <bdi className="mono">{file}</bdi>{' '}
-                      <State tone={tones[status]}>{editing.changes.status[status]}</State>
+                      <State tone={tones[status]}>{changesTexts.status[status]}</State>
                     </summary>
                     <DiffView before={before ?? ''} after={after ?? ''} label={file} />
                   </details>
@@ -125,11 +140,11 @@ export function ImportFiles({ onClose }: { onClose(): void }) {
         {folder === undefined || shown.length === 0 || folder.texts.size === 0 ? null : (
           <Group justify="flex-end" gap="xs" className="form-actions">
             <Button variant="default" onClick={onClose}>
-              {strings.confirm.cancel}
+              {confirmTexts.cancel}
             </Button>
             {refused === undefined ? null : (
               <Button variant="default" loading={applying.isPending} onClick={() => applying.mutate(true)}>
-                {editing.saveAnyway}
+                {editingTexts.saveAnyway}
               </Button>
             )}
             <Button loading={applying.isPending} onClick={() => applying.mutate(false)}>

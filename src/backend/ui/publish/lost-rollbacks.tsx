@@ -1,8 +1,11 @@
 import { shortId } from '../components/release-link.tsx'
-import { publish } from '../strings/publish.ts'
 import type { Plan } from './api.ts'
 
-const { rollbacks: texts } = publish
+const texts = {
+  lost: (migrations: readonly string[], count: number) =>
+    `After ${migrations.join(', ')} you cannot roll back to ${count === 1 ? 'the earlier release' : `any of the ${count} earlier releases`} below. To undo it, publish a correction.`,
+  reachable: (ids: readonly string[]) => `You can still roll back to ${ids.join(', ')}.`,
+} as const
 
 /** Says which earlier releases a rollback can no longer return to after publishing. */
 export function LostRollbacks({ rollbacks }: Pick<Plan, 'rollbacks'>) {

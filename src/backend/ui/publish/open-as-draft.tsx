@@ -6,9 +6,7 @@ import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { shortId } from '../components/release-link.tsx'
 import { lastSave, refreshDraft, useServerDraft } from '../edit/draft.ts'
-import { publish } from '../strings/publish.ts'
-
-const { open: texts } = publish
+import { openTexts as texts } from './publish-texts.ts'
 
 interface OpenAsDraftProps {
   /** The id of a release. */

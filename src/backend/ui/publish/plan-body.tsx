@@ -7,12 +7,10 @@ import { announce } from '../components/announce.tsx'
 import { endSentence } from '../components/problem.tsx'
 import { refreshDraft, type Diagnostic, type Draft } from '../edit/draft.ts'
 import { Warnings } from '../edit/warnings.tsx'
-import { publish } from '../strings/publish.ts'
 import type { Plan } from './api.ts'
 import { LostRollbacks } from './lost-rollbacks.tsx'
 import { PlanChanges, PlanMigration } from './plan-changes.tsx'
-
-const { plan: texts } = publish
+import { planTexts as texts } from './publish-texts.ts'
 
 interface PlanBodyProps {
   readonly draft: Draft

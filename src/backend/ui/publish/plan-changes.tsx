@@ -2,12 +2,10 @@ import { endSentence } from '../components/problem.tsx'
 import { Link } from '@tanstack/react-router'
 import { MethodBadge, State } from '../components/badge.tsx'
 import { CodeBlock } from '../components/copy.tsx'
-import { strings } from '../strings.ts'
-import { publish } from '../strings/publish.ts'
 import type { Plan } from './api.ts'
 import { describeEntry } from './describe-entry.ts'
-
-const { plan: texts } = publish
+import { changesTexts } from '../components/change-texts.ts'
+import { planTexts as texts } from './publish-texts.ts'
 
 /** What publishing adds, changes and removes. */
 export function PlanChanges({ changes }: { readonly changes: Plan['changes'] }) {
@@ -16,7 +14,7 @@ export function PlanChanges({ changes }: { readonly changes: Plan['changes'] }) 
       {changes.map((one) => (
         <li key={`${one.kind} ${one.name}`}>
           <p className="plan-change">
-            <span className="soft">{strings.changes[one.change]}</span> <ChangeName change={one} />
+            <span className="soft">{changesTexts[one.change]}</span> <ChangeName change={one} />
           </p>
           {one.source === undefined ? null : (
             <p className="mono soft change-source" dir="auto">
@@ -74,7 +72,7 @@ export function PlanMigration({
     <details className="publish-migration">
       <summary>
         <bdi className="mono">{name}</bdi>{' '}
-        {breaking.length === 0 ? null : <State tone="bad">{strings.changes.breaking}</State>}
+        {breaking.length === 0 ? null : <State tone="bad">{changesTexts.breaking}</State>}
       </summary>
       {breaking.map((text) => (
         <p key={text} dir="auto">

@@ -11,15 +11,13 @@ import { refreshDraft, type Draft } from '../edit/draft.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
-import { publish } from '../strings/publish.ts'
 import type { DraftEntry, Plan } from './api.ts'
 import { othersOf } from './change-groups.tsx'
 import { findFirstCall } from './first-call.ts'
 import { LostRollbacks } from './lost-rollbacks.tsx'
 import { PlanBody } from './plan-body.tsx'
 import { PlanChanges } from './plan-changes.tsx'
-
-const { plan: texts } = publish
+import { planTexts as texts, publishTexts as publish } from './publish-texts.ts'
 
 interface PlanPanelProps {
   readonly draft: Draft

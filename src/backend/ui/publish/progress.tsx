@@ -10,10 +10,37 @@ import { shortId } from '../components/release-link.tsx'
 import { call } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
 import { useServerDraft } from '../edit/draft.ts'
-import { publish } from '../strings/publish.ts'
 import type { Publication } from './api.ts'
+import { countOf } from '../components/format.ts'
+import { publishTexts as publish } from './publish-texts.ts'
 
-const { progress: texts } = publish
+const texts = {
+  title: 'Publishing',
+  done: 'Published',
+  failed: 'Not published',
+  text: (release: string, by: string) => `Release ${release} by ${by}`,
+  unknown: 'This publication does not exist. Publications are kept for 30 days.',
+  checked: 'Checked',
+  migrate: 'Migrate',
+  migrating: 'Migrating',
+  migrated: (names: readonly string[]) => `Migrated ${names.join(', ')}`,
+  activate: 'Activate',
+  activating: 'Activating',
+  activated: (release: string) => `Activated ${release}`,
+  servers: {
+    waiting: (server: string) => `${server} is loading the release`,
+    serving: (server: string) => `${server} serves it`,
+    failed: (server: string) => `${server} failed to start it and still serves the previous release`,
+  },
+  states: { done: 'done', running: 'in progress', waiting: 'waiting', failed: 'failed' },
+  kept: 'The previous release is still being served. The draft keeps all its changes.',
+  keptMigrated: 'Migrations that have run stay and can no longer be edited.',
+  back: 'Back to the changes',
+  tryRoute: (name: string) => `Try ${name}`,
+  routes: 'Show routes',
+  rest: (changes: number) => `${countOf(changes, 'change')} not published`,
+} as const
+
 const pollMs = 500
 
 interface ProgressProps {

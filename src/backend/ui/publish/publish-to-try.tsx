@@ -7,10 +7,14 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { TryIt } from '../components/try-it.tsx'
 import { pointerOf } from '../edit/values.ts'
-import { publish } from '../strings/publish.ts'
 import { useDraftStatus } from './draft-mark.tsx'
+import { publishTexts as publish } from './publish-texts.ts'
 
-const { try: texts } = publish
+const texts = {
+  title: 'Publish to try',
+  text: 'Try it calls the published API. This method exists only in the draft.',
+  changed: 'Try it calls the published method, without the changes in the draft.',
+} as const
 
 /** Calls the published method; one that is only in the draft must be published first. */
 export function PublishToTry({ name }: { readonly name: string }) {

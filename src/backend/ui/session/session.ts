@@ -1,8 +1,9 @@
 // Signs in and keeps the tokens, in memory only: pages of user routes on the same origin can read everything that a
 // browser stores.
 import { config, issuer, redirectUri, uiPath } from '../config.ts'
-import { strings } from '../strings.ts'
 import { makeStore } from './store.ts'
+import { problemTexts } from '../components/problem-texts.ts'
+import { signInTexts, startTexts } from './sign-in-texts.ts'
 
 export interface Session {
   readonly user: { readonly id: string; readonly name: string }
@@ -65,7 +66,7 @@ export async function startSession(): Promise<Started> {
   try {
     await redeem(code, pending.verifier)
   } catch (error) {
-    return { state: 'failed', message: strings.start.failed, hint: (error as Error).message }
+    return { state: 'failed', message: startTexts.failed, hint: (error as Error).message }
   }
   history.replaceState(undefined, '', pending.path)
   return { state: 'signed-in' }
@@ -102,7 +103,7 @@ function readPending(state: string): Pending | undefined {
 
 function describeError(answer: URLSearchParams): { error: string; message: string; hint: string } {
   const error = answer.get('error') ?? ''
-  return { error, message: strings.start.failed, hint: answer.get('error_description') ?? error }
+  return { error, message: startTexts.failed, hint: answer.get('error_description') ?? error }
 }
 
 /**
@@ -154,7 +155,7 @@ export function askToSignIn(reason: SignInReason): Promise<void> {
 export class SignInCancelled extends Error {
   override readonly name = 'SignInCancelled'
   constructor() {
-    super(strings.signIn.cancelled)
+    super(signInTexts.cancelled)
   }
 }
 
@@ -180,7 +181,7 @@ export function openSignIn(reason: SignInReason, onProblem: (message: string) =>
       if (typeof data === 'string' || data['state'] !== state) return
       if (isShared) opened?.close()
       else channel.postMessage(`taken ${state}`)
-      const { code, error_description: problem = strings.start.failed } = data
+      const { code, error_description: problem = startTexts.failed } = data
       if (code === undefined) return onProblem(problem)
       redeem(code, verifier).then(stop, (error: Error) => onProblem(error.message))
     }
@@ -191,7 +192,7 @@ export function openSignIn(reason: SignInReason, onProblem: (message: string) =>
       window.addEventListener('message', onMessage, { signal: stopping.signal })
     } else channel.addEventListener('message', ({ data }: MessageEvent<Answer>) => take(data))
     const url = authorizeUrl({ state, challenge, prompt: reason === 'password' ? 'login' : undefined })
-    if (opened === null) onProblem(strings.signIn.blocked)
+    if (opened === null) onProblem(signInTexts.blocked)
     else opened.location.replace(url)
   })
   return stop
@@ -225,7 +226,7 @@ async function redeem(code: string, verifier: string): Promise<void> {
   const response = await fetch(`${issuer}/authorization/whoami`, {
     headers: { authorization: `Bearer ${tokens!.access}` },
   })
-  if (!response.ok) throw new Error(strings.start.failed)
+  if (!response.ok) throw new Error(startTexts.failed)
   const { user, scope } = (await response.json()) as { user: Session['user']; scope: string }
   const before = sessionStore.get()
   // What is on the page belongs to the other user.
@@ -273,8 +274,8 @@ async function requestTokens(form: Record<string, string>): Promise<void> {
   const response = await fetch(`${issuer}/authorization/token`, { method: 'POST', body })
   // A proxy may answer instead of Waypost.
   const answer = (await response.json().catch(() => undefined)) as TokenResponse | undefined
-  if (answer === undefined) throw new Error(strings.problem.proxy(response.status))
-  if (!response.ok) throw new TokenError(answer.error ?? '', answer.error_description ?? strings.start.failed)
+  if (answer === undefined) throw new Error(problemTexts.proxy(response.status))
+  if (!response.ok) throw new TokenError(answer.error ?? '', answer.error_description ?? startTexts.failed)
   const expiresAt = Date.now() + answer.expires_in * 1000
   tokens = { access: answer.access_token, refresh: answer.refresh_token, expiresAt }
 }

@@ -4,8 +4,8 @@ import { Check, CircleUserRound, LogOut } from 'lucide-react'
 import { config } from '../config.ts'
 import { sessionStore, signOut } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
-import { strings } from '../strings.ts'
 import { setShortcuts, shortcutStore } from '../components/list-keys.ts'
+import { accountTexts } from './account-texts.ts'
 
 const schemes = ['auto', 'light', 'dark'] as const satisfies readonly MantineColorScheme[]
 
@@ -14,7 +14,7 @@ export function SchemeItems() {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   return (
     <>
-      <Menu.Label>{strings.account.theme}</Menu.Label>
+      <Menu.Label>{accountTexts.theme}</Menu.Label>
       {schemes.map((scheme) => (
         <Menu.RadioItem
           key={scheme}
@@ -23,7 +23,7 @@ export function SchemeItems() {
           checkIcon={<Check size={14} aria-hidden />}
           onChange={() => setColorScheme(scheme)}
         >
-          {strings.account[scheme]}
+          {accountTexts[scheme]}
         </Menu.RadioItem>
       ))}
     </>
@@ -37,25 +37,25 @@ export function AccountMenu({ children }: { readonly children?: ReactNode }) {
   return (
     <Menu>
       <Menu.Target>
-        <ActionIcon aria-label={strings.account.label} size={32}>
+        <ActionIcon aria-label={accountTexts.label} size={32}>
           <CircleUserRound size={18} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>
-          {strings.account.signedInAs} <bdi className="strong">{session?.user.name}</bdi>
+          {accountTexts.signedInAs} <bdi className="strong">{session?.user.name}</bdi>
         </Menu.Label>
         {children}
         <Menu.Divider />
         <SchemeItems />
         <Menu.Divider />
         <Menu.CheckboxItem checked={hasShortcuts} checkIcon={<Check size={14} aria-hidden />} onChange={setShortcuts}>
-          {strings.account.shortcuts}
-          <span className="menu-hint">{strings.account.shortcutKeys}</span>
+          {accountTexts.shortcuts}
+          <span className="menu-hint">{accountTexts.shortcutKeys}</span>
         </Menu.CheckboxItem>
         <Menu.Divider />
         <Menu.Item leftSection={<LogOut size={14} aria-hidden />} onClick={() => void signOut()}>
-          {strings.account.signOut}
+          {accountTexts.signOut}
         </Menu.Item>
         <Menu.Label className="mono">Waypost {config.version}</Menu.Label>
       </Menu.Dropdown>

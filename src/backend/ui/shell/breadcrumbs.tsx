@@ -2,7 +2,6 @@ import { Link, useMatches, useRouter, type AnyRoute } from '@tanstack/react-rout
 import { useEffect } from 'react'
 import { config } from '../config.ts'
 import { makeStore, useStore } from '../session/store.ts'
-import { strings } from '../strings.ts'
 
 const lastTitles = makeStore<readonly (string | undefined)[]>([])
 
@@ -61,7 +60,7 @@ function useCrumbs(): readonly Crumb[] {
     ({ options }) => options.staticData?.page ?? [],
   )
   const page = match?.staticData.page
-  if (page === undefined || match === undefined) return [{ path: '/', title: strings.app }]
+  if (page === undefined || match === undefined) return [{ path: '/', title: 'Waypost' }]
   const parent = pages.find(({ path }) => path === page.parent)
   const parts = page.path.split('/').slice(1)
   const own = parts.flatMap((part, index) => {

@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from 'react'
-import { strings } from '../strings.ts'
+import { problemTexts } from '../components/problem-texts.ts'
 
 interface Props {
   readonly children: ReactNode
@@ -18,12 +18,12 @@ export class ErrorBoundary extends Component<Props, { readonly error: Error | un
     if (error === undefined) return this.props.children
     return (
       <main className="start">
-        <h1>{strings.problem.crash}</h1>
-        <p role="alert">{strings.problem.crashText}</p>
+        <h1>{problemTexts.crash}</h1>
+        <p role="alert">{problemTexts.crashText}</p>
         <pre className="mono soft">{error.message}</pre>
         <p>
           <button type="button" onClick={() => location.reload()}>
-            {strings.problem.reload}
+            {problemTexts.reload}
           </button>
         </p>
       </main>

@@ -4,8 +4,8 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon, type LucideIcon } from 'lucide-react'
 import { Suspense, useEffect, useRef, type ReactNode } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
-import { strings } from '../strings.ts'
 import { Breadcrumbs } from './breadcrumbs.tsx'
+import { navTexts } from './nav-texts.ts'
 
 const NavDrawer = lazyPart(() => import('./nav-drawer.tsx'), 'NavDrawer')
 
@@ -29,7 +29,7 @@ export function Frame({ navigation, tools, banner, isWaiting = false }: FramePro
   return (
     <div className="shell">
       <a className="skip" href="#content" onClick={(event) => focusContent(event, main.current)}>
-        {strings.skip}
+        Skip to content
       </a>
       {isNarrow ? (
         <Suspense>
@@ -43,7 +43,7 @@ export function Frame({ navigation, tools, banner, isWaiting = false }: FramePro
       <div className="column">
         <header className="bar">
           {isNarrow ? (
-            <ActionIcon aria-label={strings.nav.open} aria-expanded={isNavOpen} onClick={nav.open}>
+            <ActionIcon aria-label={navTexts.open} aria-expanded={isNavOpen} onClick={nav.open}>
               <MenuIcon size={18} />
             </ActionIcon>
           ) : null}

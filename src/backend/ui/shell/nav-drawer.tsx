@@ -1,6 +1,6 @@
 import { Drawer } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { strings } from '../strings.ts'
+import { navTexts } from './nav-texts.ts'
 
 interface NavDrawerProps {
   readonly isOpen: boolean
@@ -13,9 +13,9 @@ export function NavDrawer({ isOpen, children, onClose }: NavDrawerProps) {
   return (
     <Drawer.Root opened={isOpen} onClose={onClose} size={260}>
       <Drawer.Overlay backgroundOpacity={0.4} />
-      <Drawer.Content aria-label={strings.nav.label}>
+      <Drawer.Content aria-label={navTexts.label}>
         <div className="drawer">
-          <Drawer.CloseButton aria-label={strings.nav.close} />
+          <Drawer.CloseButton aria-label={navTexts.close} />
           {children}
         </div>
       </Drawer.Content>

@@ -4,8 +4,9 @@ import type { ReactNode } from 'react'
 import { ProblemState } from '../components/problem.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { uiPath } from '../config.ts'
-import { strings } from '../strings.ts'
 import { useCrumbTitle } from './breadcrumbs.tsx'
+import { tableTexts } from '../components/data-table-texts.ts'
+import { problemTexts } from '../components/problem-texts.ts'
 
 /** One page of the backend or of the portal. */
 export interface PageBase {
@@ -68,7 +69,7 @@ export function makePageRouter<Page extends PageBase>(
 
 function Loading() {
   return (
-    <div aria-busy="true" aria-label={strings.table.loading}>
+    <div aria-busy="true" aria-label={tableTexts.loading}>
       <Skeleton height={28} width={200} mb={24} />
       <Skeleton height={16} mb={12} />
       <Skeleton height={16} mb={12} width="80%" />
@@ -78,13 +79,13 @@ function Loading() {
 }
 
 function NotFound() {
-  useCrumbTitle(strings.problem.notFound)
+  useCrumbTitle(problemTexts.notFound)
   return (
     <EmptyState
       isPage
-      title={strings.problem.notFound}
-      text={strings.problem.notFoundText}
-      link={{ to: '/', label: strings.problem.home }}
+      title={problemTexts.notFound}
+      text={problemTexts.notFoundText}
+      link={{ to: '/', label: problemTexts.home }}
     />
   )
 }

@@ -5,11 +5,18 @@ import { useNavigate } from '@tanstack/react-router'
 import { call } from '../api/call.ts'
 import { definitionQuery, nameOf, tablesQuery } from '../api/definition.ts'
 import { signOut } from '../session/session.ts'
-import { strings } from '../strings.ts'
 import type { Item } from './find-items.ts'
 import type { PaletteItem } from './palette.tsx'
 import { usePages } from './rail.tsx'
 import { useHasScope } from './scope-gate.tsx'
+import { subscriptionsTexts } from '../components/subscription-texts.ts'
+import { pageTitles } from '../page-titles.ts'
+import { clientsTexts } from '../pages/client-texts.ts'
+import { usersTexts } from '../pages/user-texts.ts'
+import { variablesTexts } from '../pages/variable-texts.ts'
+import { accountTexts } from './account-texts.ts'
+import { navTexts } from './nav-texts.ts'
+import { paletteTexts as texts } from './palette-texts.ts'
 
 interface Target {
   readonly to: string
@@ -19,7 +26,6 @@ interface Target {
 
 const typingMs = 150
 const maxPeople = '8'
-const { palette: texts, pages, access, operate } = strings
 
 /** What the palette finds: pages and commands, and once the user types, everything that has a name. */
 export function usePaletteItems(text: string): readonly PaletteItem[] {
@@ -38,7 +44,7 @@ export function usePaletteItems(text: string): readonly PaletteItem[] {
     key: path,
     group: texts.pages,
     label: title,
-    ...(group === undefined ? {} : { words: strings.nav[group] }),
+    ...(group === undefined ? {} : { words: navTexts[group] }),
     run: open({ to: path }),
   }))
   return [...shown, ...commands, ...(isSearching ? things : [])]
@@ -64,27 +70,27 @@ function useDefinitionItems(isSearching: boolean): readonly Thing[] {
     all.map(({ name }) => ({ group, label: name, target: { to, params: { name } } }))
   return [
     ...(data?.routes ?? []).map((route) => ({
-      group: pages.routes,
+      group: pageTitles.routes,
       label: route.path,
       method: route.method,
       words: route.method,
       target: { to: '/routes/$route', params: { route: nameOf(route) } },
     })),
-    ...named(pages.schemas, '/schemas/$name', data?.schemas),
+    ...named(pageTitles.schemas, '/schemas/$name', data?.schemas),
     ...named(
-      pages.actions,
+      pageTitles.actions,
       '/actions/$name',
       data?.actions.filter(({ kind }) => kind !== 'class'),
     ),
-    ...named(pages.events, '/events/$name', data?.events),
-    ...named(operate.pages.cronjobs, '/cronjobs/$name', data?.cronjobs),
+    ...named(pageTitles.events, '/events/$name', data?.events),
+    ...named(pageTitles.cronjobs, '/cronjobs/$name', data?.cronjobs),
     ...(tables.data?.entry ?? []).map(({ name, connection }) => ({
-      group: pages.tables,
+      group: pageTitles.tables,
       label: name,
       words: connection,
       target: { to: '/tables/$name', params: { name: `${connection}.${name}` } },
     })),
-    ...named(pages.connections, '/connections', connections.data?.entry),
+    ...named(pageTitles.connections, '/connections', connections.data?.entry),
   ]
 }
 
@@ -113,19 +119,19 @@ function usePeople(text: string): readonly Thing[] {
   })
   return [
     ...(mayRead ? (users.data?.entry ?? []) : []).map(({ name, email }) => ({
-      group: access.pages.users,
+      group: pageTitles.users,
       label: name,
       ...(email === null ? {} : { words: email }),
       target: { to: '/users/$name', params: { name } },
     })),
     ...(mayRead ? (clients.data?.entry ?? []) : []).map(({ id, name }) => ({
-      group: access.pages.clients,
+      group: pageTitles.clients,
       label: name,
       words: id,
       target: { to: '/clients/$id', params: { id } },
     })),
     ...(mayOperate ? (subscriptions.data?.entry ?? []) : []).map(({ id, event, endpoint }) => ({
-      group: operate.pages.subscriptions,
+      group: pageTitles.subscriptions,
       label: `${event} · ${endpoint.replace(/^https:\/\//, '')}`,
       target: { to: '/subscriptions/$id', params: { id } },
     })),
@@ -135,17 +141,16 @@ function usePeople(text: string): readonly Thing[] {
 function useCommands(): readonly PaletteItem[] {
   const navigate = useNavigate()
   const { setColorScheme } = useMantineColorScheme()
-  const { account } = strings
   const targets: readonly (Target & { readonly label: string; readonly isAllowed: boolean })[] = [
-    { label: access.clients.add, isAllowed: useHasScope('backend.admin'), to: '/clients', search: { add: '1' } },
-    { label: access.users.add, isAllowed: useHasScope('backend.admin'), to: '/users', search: { add: '1' } },
+    { label: clientsTexts.add, isAllowed: useHasScope('backend.admin'), to: '/clients', search: { add: '1' } },
+    { label: usersTexts.add, isAllowed: useHasScope('backend.admin'), to: '/users', search: { add: '1' } },
     {
-      label: operate.subscriptions.add,
+      label: subscriptionsTexts.add,
       isAllowed: useHasScope('backend.operate'),
       to: '/subscriptions',
       search: { add: '1' },
     },
-    { label: strings.variables.add, isAllowed: useHasScope('backend.deploy'), to: '/variables', search: { add: '1' } },
+    { label: variablesTexts.add, isAllowed: useHasScope('backend.deploy'), to: '/variables', search: { add: '1' } },
     { label: texts.rollBack, isAllowed: useHasScope('backend.deploy'), to: '/releases', search: { rollback: '1' } },
     {
       label: texts.dead,
@@ -159,11 +164,11 @@ function useCommands(): readonly PaletteItem[] {
       .filter(({ isAllowed }) => isAllowed)
       .map(({ label, isAllowed: _allowed, ...target }) => ({ label, run: () => void navigate(target) })),
     ...(['light', 'dark', 'auto'] as const).map((scheme) => ({
-      label: texts.theme(account[scheme]),
+      label: texts.theme(accountTexts[scheme]),
       words: texts.themeWords,
       run: () => setColorScheme(scheme),
     })),
-    { label: account.signOut, run: () => void signOut() },
+    { label: accountTexts.signOut, run: () => void signOut() },
   ]
   return items.map((item) => ({ ...item, key: item.label, group: texts.commands }))
 }

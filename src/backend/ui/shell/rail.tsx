@@ -3,8 +3,8 @@ import { config, hasDraft } from '../config.ts'
 import { groups, pages, type PageEntry } from '../pages.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
-import { strings } from '../strings.ts'
 import { PageLinks } from './frame.tsx'
+import { navTexts } from './nav-texts.ts'
 
 /** The pages that the signed-in user may open. */
 export function usePages(): readonly PageEntry[] {
@@ -21,7 +21,7 @@ export function usePages(): readonly PageEntry[] {
 export function Rail({ children }: { readonly children?: ReactNode }) {
   const visible = usePages()
   return (
-    <nav aria-label={strings.nav.label} className="nav">
+    <nav aria-label={navTexts.label} className="nav">
       {children}
       <PageLinks entries={visible.filter(({ group }) => group === undefined)} />
       {groups.map((group) => {
@@ -29,7 +29,7 @@ export function Rail({ children }: { readonly children?: ReactNode }) {
         if (entries.length === 0) return null
         return (
           <section key={group} aria-labelledby={`nav-${group}`}>
-            <h2 id={`nav-${group}`}>{strings.nav[group]}</h2>
+            <h2 id={`nav-${group}`}>{navTexts[group]}</h2>
             <PageLinks entries={entries} />
           </section>
         )

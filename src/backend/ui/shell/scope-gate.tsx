@@ -3,7 +3,7 @@ import { CommandHint } from '../components/copy.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
-import { strings } from '../strings.ts'
+import { problemTexts } from '../components/problem-texts.ts'
 
 /** Whether the signed-in user has a scope. The server decides; this only hides what would be refused. */
 export function useHasScope(scope: string): boolean {
@@ -23,7 +23,7 @@ export function ScopeGate({ scopes, hasPages, children }: ScopeGateProps) {
   const session = useStore(sessionStore)
   if (scopes.some((scope) => session?.scopes.includes(scope))) return children
   const own = session?.scopes.filter((scope) => scope.startsWith('backend.')) ?? []
-  const { forbidden, forbiddenText, noPages, grant } = strings.problem
+  const { forbidden, forbiddenText, noPages, grant } = problemTexts
   return (
     <EmptyState
       isPage

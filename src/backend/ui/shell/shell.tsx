@@ -8,13 +8,14 @@ import { draftQuery, useDraft } from '../edit/draft.ts'
 import { PageNotes } from '../components/page-header.tsx'
 import { ChangedFiles, DraftBanner } from '../edit/draft-bar.tsx'
 import { PageWarnings } from '../edit/page-warnings.tsx'
-import { strings } from '../strings.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { Brand, Frame } from './frame.tsx'
 import { Palette } from './palette.tsx'
 import { usePaletteItems } from './palette-items.ts'
 import { Rail } from './rail.tsx'
 import { SignInDialog } from './sign-in-dialog.tsx'
+import { modeTexts } from '../components/mode-texts.ts'
+import { paletteTexts } from './palette-texts.ts'
 
 /** Loaded only if there are errors. */
 const DraftErrors = lazyPart(() => import('../edit/draft-errors.tsx'), 'DraftErrors')
@@ -46,7 +47,7 @@ export function Shell() {
               <ChangedFiles />
               <button type="button" className="search" onClick={palette.open} aria-keyshortcuts="Control+K Meta+K">
                 <Search size={14} aria-hidden />
-                <span className="search-label">{strings.palette.open}</span>
+                <span className="search-label">{paletteTexts.open}</span>
                 <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
               </button>
               <AccountMenu />
@@ -55,8 +56,8 @@ export function Shell() {
           banner={
             <>
               {config.isReadOnly ? (
-                <section className="banner" aria-label={strings.mode.label}>
-                  {strings.mode.readOnly}
+                <section className="banner" aria-label={modeTexts.label}>
+                  {modeTexts.readOnly}
                 </section>
               ) : null}
               <DraftBanner />
@@ -64,7 +65,7 @@ export function Shell() {
           }
         />
       </PageNotes>
-      <Palette opened={isPaletteOpen} useItems={usePaletteItems} texts={strings.palette} onClose={palette.close} />
+      <Palette opened={isPaletteOpen} useItems={usePaletteItems} texts={paletteTexts} onClose={palette.close} />
       <SignInDialog />
     </>
   )

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'react'
 import { Dialog } from '../components/dialog.tsx'
 import { cancelAsking, openSignIn, signInRequest, type SignInReason } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
-import { strings } from '../strings.ts'
+import { confirmTexts } from '../components/dialog-texts.ts'
+import { signInTexts as texts } from '../session/sign-in-texts.ts'
 
 /** Asks the user to sign in again, over the page, which stays as it is. */
 export function SignInDialog() {
@@ -20,7 +21,6 @@ function SignIn({ reason }: { readonly reason: SignInReason }) {
     setState({ isWaiting: true })
     stop.current = openSignIn(reason, (problem) => setState({ isWaiting: false, problem }))
   }
-  const { signIn: texts } = strings
   const hidesPage = reason === 'ended' // someone else may be at the screen now
   return (
     <Dialog title={texts[reason]} isTop hidesPage={hidesPage} onClose={cancelAsking}>
@@ -31,7 +31,7 @@ function SignIn({ reason }: { readonly reason: SignInReason }) {
       <Group justify="flex-end" mt="md" gap="xs">
         {hidesPage ? null : (
           <Button variant="default" onClick={cancelAsking}>
-            {strings.confirm.cancel}
+            {confirmTexts.cancel}
           </Button>
         )}
         <Button onClick={open} data-autofocus>

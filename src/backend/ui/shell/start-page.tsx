@@ -2,8 +2,8 @@ import { Button } from '@mantine/core'
 import { createRoot } from 'react-dom/client'
 import { config, uiPath } from '../config.ts'
 import { leave } from '../session/session.ts'
-import { strings } from '../strings.ts'
 import { Provider } from './provider.tsx'
+import { startTexts } from '../session/sign-in-texts.ts'
 
 interface StartPageProps {
   readonly problem?: { readonly message: string; readonly hint?: string }
@@ -21,14 +21,14 @@ function StartPage({ problem, canSignIn = false, isWindow = false }: StartPagePr
   return (
     <Provider>
       <main className="start">
-        <h1>{isWindow ? config.service : strings.start.problem}</h1>
-        <p role={problem === undefined ? 'status' : 'alert'}>{isWindow ? strings.start.window : problem?.message}</p>
+        <h1>{isWindow ? config.service : startTexts.problem}</h1>
+        <p role={problem === undefined ? 'status' : 'alert'}>{isWindow ? startTexts.window : problem?.message}</p>
         {problem?.hint === undefined ? null : <p className="soft">{problem.hint}</p>}
         {canSignIn ? (
           <div className="start-actions">
-            <Button onClick={() => void leave(`${uiPath}/`)}>{strings.start.signIn}</Button>
+            <Button onClick={() => void leave(`${uiPath}/`)}>{startTexts.signIn}</Button>
             <Button variant="default" onClick={() => void leave(`${uiPath}/`, { prompt: 'select_account' })}>
-              {strings.start.other}
+              {startTexts.other}
             </Button>
           </div>
         ) : null}

@@ -6,10 +6,9 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { saveFile } from '../components/save-file.ts'
 import { RelativeTime } from '../components/time.tsx'
 import { useStore } from '../session/store.ts'
-import { api } from '../strings/api.ts'
+import { formatMs } from '../components/format.ts'
 import { calls, type Call } from './call.ts'
-
-const { tryIt: texts } = api
+import { tryItTexts as texts } from './try-texts.ts'
 
 /** An answer as text. It is never rendered: it comes from project code. */
 export function AnswerView({ call: { method, path, url, ms, answer } }: { readonly call: Call }) {
@@ -23,7 +22,7 @@ export function AnswerView({ call: { method, path, url, ms, answer } }: { readon
         <State tone={status < 300 ? 'good' : status < 400 ? 'quiet' : status < 500 ? 'warn' : 'bad'}>
           {String(status)}
         </State>
-        <span>{api.ms(ms)}</span>
+        <span>{formatMs(ms)}</span>
         <span className="soft">{texts.bytes(bytes)}</span>
         {text === '' ? null : <CopyButton value={text} label={texts.answer} />}
         {file === undefined ? null : (

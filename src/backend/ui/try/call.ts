@@ -1,10 +1,8 @@
 // Sends calls to methods of an API and keeps the last ones.
 import { makeStore } from '../session/store.ts'
-import { api } from '../strings/api.ts'
 import { readBody, type ReadBody } from './read-body.ts'
 import type { SentRequest } from './write-code.ts'
-
-const { tryIt: texts } = api
+import { tryItTexts as texts } from './try-texts.ts'
 
 interface CallRequest extends SentRequest {
   /** With the query. */

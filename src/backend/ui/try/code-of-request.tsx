@@ -1,10 +1,8 @@
 import { NativeSelect } from '@mantine/core'
 import { CopyButton } from '../components/copy.tsx'
 import { makeStore, useStore } from '../session/store.ts'
-import { api } from '../strings/api.ts'
 import { languages, writeCode, type Language, type SentRequest } from './write-code.ts'
-
-const { tryIt: texts } = api
+import { tryItTexts as texts } from './try-texts.ts'
 
 /** The chosen language, on all pages. */
 const chosenLanguage = makeStore<Language>('curl')

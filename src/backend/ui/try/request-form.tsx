@@ -1,5 +1,5 @@
 import { NativeSelect, Textarea, TextInput } from '@mantine/core'
-import { api } from '../strings/api.ts'
+import { tryItTexts as texts } from './try-texts.ts'
 import {
   findVariants,
   isDots,
@@ -12,7 +12,6 @@ import {
   type RequestValues,
 } from './request-values.ts'
 
-const { tryIt: texts } = api
 const maxMain = 6
 
 /** Parameters that are often used, and others. */

@@ -2,11 +2,11 @@ import { Button, NativeSelect } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { ProblemAlert } from '../components/problem.tsx'
-import { api } from '../strings/api.ts'
 import { AnswerView, History } from './answer-view.tsx'
 import { lacksScope, sendCall, type Call, type TokenSource } from './call.ts'
 import { CodeOfRequest } from './code-of-request.tsx'
 import { RequestFields } from './request-form.tsx'
+import { tryItTexts as texts } from './try-texts.ts'
 import {
   firstValues,
   hasDots,
@@ -16,8 +16,6 @@ import {
   type CalledMethod,
   type RequestValues,
 } from './request-values.ts'
-
-const { tryIt: texts } = api
 
 interface TryMethodProps {
   readonly method: CalledMethod

@@ -8,12 +8,11 @@ import { DataTable } from '../../components/data-table.tsx'
 import { deliveryColumns, deliveryStatuses, nameDelivery, type ListedDelivery } from '../../components/delivery.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { ProblemAlert } from '../../components/problem.tsx'
-import { strings } from '../../strings.ts'
 import type { Delivery, List, Subscription } from '../api.ts'
-import { subscriptions as texts } from '../strings/events.ts'
-
-const { operate } = strings
-const { replayDead } = operate
+import { deliveriesTexts, replayDeadTexts as replayDead } from '../../components/delivery-texts.ts'
+import { operateTexts } from '../../components/operate-texts.ts'
+import { subscriptionTexts } from '../../components/subscription-texts.ts'
+import { subscriptionsTexts as texts } from './event-texts.ts'
 
 const pendingMs = 2000
 const finishedMs = 10_000
@@ -28,21 +27,21 @@ export function DeliveryLog({ subscription: { id, status } }: { readonly subscri
   const path = `subscription/${encodeURIComponent(id)}`
   const replaying = useMutation({
     mutationFn: (delivery: string) => send('POST', `${path}/deliveries/${encodeURIComponent(delivery)}/replay`),
-    onSuccess: () => announce(operate.deliveries.replayed),
+    onSuccess: () => announce(deliveriesTexts.replayed),
     onSettled: () => queries.invalidateQueries({ queryKey: ['delivery'] }),
   })
   const canReplay = status !== 'disabled'
   return (
     <section className="stack">
       <div className="section-header">
-        <h2>{operate.subscription.deliveries}</h2>
+        <h2>{subscriptionTexts.deliveries}</h2>
         <Button variant="default" disabled={!canReplay} onClick={() => setAsking(true)}>
           {texts.replayDead}
         </Button>
       </div>
       {replaying.isError ? <ProblemAlert error={replaying.error} /> : null}
       <DataTable
-        label={operate.subscription.deliveries}
+        label={subscriptionTexts.deliveries}
         queryKey={['delivery', 'of', id]}
         load={async (query, signal) => {
           const page = await send<List<Delivery>>('GET', `${path}/deliveries`, { query, signal })
@@ -56,12 +55,12 @@ export function DeliveryLog({ subscription: { id, status } }: { readonly subscri
         })}
         rowActions={(delivery) =>
           canReplay && delivery.status !== 'pending'
-            ? [{ label: operate.deliveries.replay, run: () => replaying.mutate(delivery.id) }]
+            ? [{ label: deliveriesTexts.replay, run: () => replaying.mutate(delivery.id) }]
             : []
         }
         columns={deliveryColumns('event', 'status', 'result', 'created')}
-        filters={[{ name: 'status', label: operate.status, options: statuses }]}
-        empty={<EmptyState title={operate.subscription.noDeliveries} text={texts.noDeliveriesText} />}
+        filters={[{ name: 'status', label: operateTexts.status, options: statuses }]}
+        empty={<EmptyState title={subscriptionTexts.noDeliveries} text={texts.noDeliveriesText} />}
         refreshMs={(rows) => (rows.some((delivery) => delivery.status === 'pending') ? pendingMs : finishedMs)}
       />
       {isAsking ? <ReplayDialog path={path} onClose={() => setAsking(false)} /> : null}
@@ -111,7 +110,7 @@ function ReplayDialog({ path, onClose }: ReplayDialogProps) {
         <NativeSelect
           label={replayDead.died}
           value={since}
-          data={Object.entries(operate.spans).map(([value, label]) => ({ value, label }))}
+          data={Object.entries(operateTexts.spans).map(([value, label]) => ({ value, label }))}
           onChange={(change) => setSince(change.currentTarget.value)}
         />
         <p className="soft">{texts.replayDeadText}</p>

@@ -1,6 +1,6 @@
 import { SubscriptionState } from '../../components/subscription.tsx'
 import type { Subscription } from '../api.ts'
-import { subscriptions as texts } from '../strings/events.ts'
+import { subscriptionsTexts as texts } from './event-texts.ts'
 
 /** The built-in client of everyone who is signed in. */
 const loginClientId = '00000000-0000-4000-8000-000000000001'

@@ -7,7 +7,7 @@ import { FormDialog } from '../../components/form-dialog.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
 import { EndpointField, endpointFields, EventField } from '../../components/subscription.tsx'
 import type { EventEntry, List, Subscription } from '../api.ts'
-import { events as texts, subscriptions } from '../strings/events.ts'
+import { eventsTexts as texts, subscriptionsTexts as subscriptions } from './event-texts.ts'
 
 interface SubscribeDialogProps {
   /** The event; without it, the user chooses one. */

@@ -11,10 +11,39 @@ import { RelativeTime } from '../../components/time.tsx'
 import { ScopeList } from '../access.tsx'
 import type { Account } from '../api.ts'
 import { assertFields, sendForm } from '../form.ts'
-import { access } from '../strings/access.ts'
-import { shell } from '../strings/shell.ts'
+import { formTexts as form, scopesTexts } from '../access-texts.ts'
+import { pagesTexts } from '../shell-texts.ts'
 
-const { account: texts, form } = access
+const texts = {
+  since: 'Member since',
+  username: 'Username',
+  id: 'User ID',
+  email: {
+    title: 'Email address',
+    label: 'Email',
+    text: 'Leave it empty to remove it.',
+    save: 'Save email',
+    saved: 'Saved the email address',
+    removed: 'Removed the email address',
+  },
+  password: {
+    title: 'Password',
+    text: 'When you change it, all other sessions and tokens of your account end at once, including those of connected clients. You stay signed in on this page until you close or reload it.',
+    old: 'Current password',
+    new: 'New password',
+    newText: 'At least 8 characters.',
+    also: 'If someone else may have used your account, select both:',
+    clients: 'Disable my clients that use client_credentials',
+    clientsText: 'They get tokens with their own secret, which a new password does not change.',
+    subscriptions: 'Disable my subscriptions',
+    subscriptionsText:
+      'They continue to send events after you change the password. Afterwards, enable those that you want to keep.',
+    change: 'Change password',
+    changed: 'Changed the password. All other sessions and tokens ended',
+  },
+  scopesTitle: 'What your account may do',
+  scopesText: 'Your clients, and those of others that you connect, can get these scopes, but no others.',
+} as const
 
 export function Page() {
   const account = useQuery({
@@ -28,7 +57,7 @@ export function Page() {
   const shown = scopes.filter((scope) => !scope.startsWith('backend.'))
   return (
     <>
-      <PageHeader title={shell.pages.account} />
+      <PageHeader title={pagesTexts.account} />
       <div className="page-columns">
         <div className="page-sections">
           <dl className="facts">
@@ -60,8 +89,8 @@ export function Page() {
         </div>
         <section aria-labelledby="scopes" className="stack-small">
           <h2 id="scopes">{texts.scopesTitle}</h2>
-          <p className="soft">{shown.length === 0 ? access.scopes.none : texts.scopesText}</p>
-          <ScopeList scopes={shown} label={access.scopes.title} />
+          <p className="soft">{shown.length === 0 ? scopesTexts.none : texts.scopesText}</p>
+          <ScopeList scopes={shown} label={scopesTexts.title} />
         </section>
       </div>
     </>
@@ -106,7 +135,7 @@ interface PasswordFormProps {
 }
 
 function PasswordForm({ username, onChanged }: PasswordFormProps) {
-  const { password } = texts
+  const password = texts.password
   const [before, setBefore] = useState('')
   const [after, setAfter] = useState('')
   const [endsClients, setEndsClients] = useState(false)

@@ -21,9 +21,8 @@ import type { Client } from '../api.ts'
 import { ClientUsage, typeOf } from '../client-usage.tsx'
 import { assertFields, clientRules, sendForm, urisProblem } from '../form.ts'
 import { LoadProblem } from '../load-problem.tsx'
-import { access } from '../strings/access.ts'
-
-const { client: texts, clients: listTexts } = access
+import { formTexts, scopesTexts } from '../access-texts.ts'
+import { clientTexts as texts, clientsTexts as listTexts } from './client-texts.ts'
 
 type Action = 'secret' | 'disable' | 'enable' | 'delete'
 
@@ -73,11 +72,11 @@ export function Page() {
         {canChange ? null : <p className="warnings">{texts.adminScopes}</p>}
         <div className="page-columns">
           <section className="stack-small" aria-labelledby="settings">
-            <h2 id="settings">{canChange ? texts.settings : access.scopes.title}</h2>
+            <h2 id="settings">{canChange ? texts.settings : scopesTexts.title}</h2>
             {canChange ? (
               <ClientForm key={id} client={client.data} />
             ) : (
-              <ScopeList scopes={scopes} label={access.scopes.title} />
+              <ScopeList scopes={scopes} label={scopesTexts.title} />
             )}
           </section>
           <section className="stack" aria-labelledby="usage">
@@ -150,9 +149,9 @@ function ClientForm({ client }: { readonly client: Client }) {
     async save({ name, scopes, uris }) {
       const { before } = edit
       assertFields({
-        name: name.trim() === '' && access.form.name,
+        name: name.trim() === '' && formTexts.name,
         redirect_uris: uris !== before.uris && urisProblem(uris),
-        scopes: scopes.length === 0 && access.form.scopes,
+        scopes: scopes.length === 0 && formTexts.scopes,
       })
       // Values that an administrator set stay as long as they are not sent.
       const body = {
@@ -190,7 +189,7 @@ function ClientForm({ client }: { readonly client: Client }) {
             />
           ) : null}
           <ScopePicker
-            label={access.scopes.title}
+            label={scopesTexts.title}
             name="scopes"
             description={listTexts.scopesText}
             value={fields.scopes}

@@ -12,10 +12,9 @@ import { useOwnScopes } from '../access.tsx'
 import type { Client, List } from '../api.ts'
 import { ClientUsage, typeOf } from '../client-usage.tsx'
 import { assertFields, clientRules, sendForm, urisProblem } from '../form.ts'
-import { access } from '../strings/access.ts'
-import { shell } from '../strings/shell.ts'
-
-const { clients: texts } = access
+import { formTexts, scopesTexts } from '../access-texts.ts'
+import { clientsTexts as texts } from './client-texts.ts'
+import { pagesTexts } from '../shell-texts.ts'
 
 const columns: readonly Column<Client>[] = [
   { name: 'name', label: texts.name, isSortable: true, render: ({ name }) => <Name text={name} /> },
@@ -25,7 +24,7 @@ const columns: readonly Column<Client>[] = [
     render: (client) => <span className="nowrap">{texts.shortTypes[typeOf(client)]}</span>,
   },
   { name: 'status', label: texts.status, render: ({ status }) => <AccessState status={status} /> },
-  { name: 'scopes', label: access.scopes.title, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
+  { name: 'scopes', label: scopesTexts.title, render: ({ scopes }) => <ScopeSummary scopes={scopes} /> },
   {
     name: 'created',
     label: texts.created,
@@ -37,7 +36,7 @@ const columns: readonly Column<Client>[] = [
 export function Page() {
   return (
     <TablePage
-      title={shell.pages.clients}
+      title={pagesTexts.clients}
       text={texts.text}
       add={{ label: texts.add, dialog: AddClient }}
       queryKey={['client']}
@@ -63,9 +62,9 @@ function AddClient({ onClose }: { onClose(): void }) {
   const create = async ({ name, type, uris, scopes }: NewClientValues) => {
     const hasUris = type !== 'program'
     assertFields({
-      name: name.trim() === '' && access.form.name,
+      name: name.trim() === '' && formTexts.name,
       redirect_uris: hasUris && urisProblem(uris),
-      scopes: scopes.length === 0 && access.form.scopes,
+      scopes: scopes.length === 0 && formTexts.scopes,
     })
     const body = {
       name: name.trim(),
@@ -80,9 +79,9 @@ function AddClient({ onClose }: { onClose(): void }) {
   }
   return (
     <NewClient
-      texts={{ ...texts, scopes: access.scopes.title, created: texts.createdClient }}
+      texts={{ ...texts, scopes: scopesTexts.title, created: texts.createdClient }}
       from={own}
-      emptyText={access.scopes.none}
+      emptyText={scopesTexts.none}
       selected={candidates.length === 1 ? candidates : []}
       isCheckedLater
       onCreate={create}

@@ -11,13 +11,12 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { ProblemAlert } from '../../components/problem.tsx'
 import { ExactTime } from '../../components/time.tsx'
 import { useCrumbTitle } from '../../shell/breadcrumbs.tsx'
-import { strings } from '../../strings.ts'
 import type { DeliveryDetails } from '../api.ts'
 import { LoadProblem } from '../load-problem.tsx'
-import { deliveries as texts } from '../strings/events.ts'
-import { shell } from '../strings/shell.ts'
-
-const { operate } = strings
+import { deliveriesTexts, deliveryTexts } from '../../components/delivery-texts.ts'
+import { operateTexts } from '../../components/operate-texts.ts'
+import { deliveriesTexts as texts } from '../events/event-texts.ts'
+import { pagesTexts } from '../shell-texts.ts'
 
 const pendingMs = 1500
 const finishedMs = 15_000
@@ -36,10 +35,10 @@ export function Page() {
   })
   const replaying = useMutation({
     mutationFn: () => send('POST', `${path}/replay`),
-    onSuccess: () => announce(operate.deliveries.replayed),
+    onSuccess: () => announce(deliveriesTexts.replayed),
     onSettled: () => queries.invalidateQueries({ queryKey: ['delivery'] }),
   })
-  useCrumbTitle(shell.pages.delivery, shell.pages.subscription)
+  useCrumbTitle(pagesTexts.delivery, pagesTexts.subscription)
   if (loaded.isError) {
     const link = { to: `/subscriptions/${encodeURIComponent(id)}`, label: texts.back }
     return <LoadProblem error={loaded.error} text={texts.unknown} link={link} onRetry={() => void loaded.refetch()} />
@@ -48,7 +47,7 @@ export function Page() {
   return (
     <>
       <PageHeader
-        title={found === undefined ? shell.pages.delivery : (found.event ?? operate.deleted)}
+        title={found === undefined ? pagesTexts.delivery : (found.event ?? operateTexts.deleted)}
         text={found === undefined ? undefined : <DeliveryState delivery={found} />}
         action={
           <Button
@@ -56,7 +55,7 @@ export function Page() {
             loading={replaying.isPending}
             onClick={() => replaying.mutate()}
           >
-            {operate.deliveries.replay}
+            {deliveriesTexts.replay}
           </Button>
         }
       />
@@ -74,7 +73,7 @@ export function Page() {
             ) : (
               <>
                 <CodeBlock code={found.is_body_truncated ? found.body : formatJson(found.body)} label={texts.payload} />
-                {found.is_body_truncated ? <p className="soft">{operate.delivery.truncated}</p> : null}
+                {found.is_body_truncated ? <p className="soft">{deliveryTexts.truncated}</p> : null}
               </>
             )}
           </section>
@@ -93,9 +92,9 @@ interface FactsProps {
 function Facts({ subscription, delivery }: FactsProps) {
   const { id, created, finished, replayed, due } = delivery
   const times = [
-    [operate.created, created],
+    [operateTexts.created, created],
     [texts.replayed, replayed],
-    [operate.delivery.finished, finished],
+    [deliveryTexts.finished, finished],
   ] as const
   return (
     <dl className="facts facts-wide">
@@ -105,9 +104,9 @@ function Facts({ subscription, delivery }: FactsProps) {
           {subscription}
         </Link>
       </dd>
-      <dt>{operate.id}</dt>
+      <dt>{operateTexts.id}</dt>
       <dd>
-        <CopyText value={id} isMono label={operate.id} />
+        <CopyText value={id} isMono label={operateTexts.id} />
       </dd>
       {times.map(([label, time]) =>
         time === null ? null : (
@@ -121,7 +120,7 @@ function Facts({ subscription, delivery }: FactsProps) {
       )}
       {due === null ? null : (
         <>
-          <dt>{operate.delivery.next}</dt>
+          <dt>{deliveryTexts.next}</dt>
           <dd>
             <NextAttempt due={due} />
           </dd>

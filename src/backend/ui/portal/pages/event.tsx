@@ -10,9 +10,9 @@ import type { EventDetails } from '../api.ts'
 import { SubscribeDialog } from '../events/subscribe-dialog.tsx'
 import { LoadProblem } from '../load-problem.tsx'
 import { receiverCode } from '../receiver-code.ts'
-import { events as texts } from '../strings/events.ts'
-import { shell } from '../strings/shell.ts'
 import { Scopes } from './events.tsx'
+import { eventsTexts as texts } from '../events/event-texts.ts'
+import { pagesTexts } from '../shell-texts.ts'
 
 /** What an event contains, how it arrives, and subscribing to it. */
 export function Page() {
@@ -37,7 +37,7 @@ export function Page() {
     <>
       <PageHeader
         title={name}
-        text={<bdi>{found?.description ?? shell.pages.event}</bdi>}
+        text={<bdi>{found?.description ?? pagesTexts.event}</bdi>}
         action={
           <Button disabled={found === undefined} onClick={() => setSubscribing(true)}>
             {texts.subscribe}

@@ -3,8 +3,8 @@ import { TablePage } from '../../components/table-page.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { listLocally } from '../../components/local-list.ts'
 import type { EventEntry, List } from '../api.ts'
-import { events as texts } from '../strings/events.ts'
-import { shell } from '../strings/shell.ts'
+import { eventsTexts as texts } from '../events/event-texts.ts'
+import { pagesTexts } from '../shell-texts.ts'
 
 const lists = {
   textOf: ({ name, description, scopes }: EventEntry) => [name, description, ...scopes].join(' '),
@@ -15,7 +15,7 @@ const lists = {
 export function Page() {
   return (
     <TablePage
-      title={shell.pages.events}
+      title={pagesTexts.events}
       text={texts.text}
       queryKey={['event']}
       load={async (query, signal) =>

@@ -10,10 +10,27 @@ import { ProblemAlert } from '../../components/problem.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { Ends, nameOf, ScopeList } from '../access.tsx'
 import type { ClientReference, Grant, List } from '../api.ts'
-import { access } from '../strings/access.ts'
-import { shell } from '../strings/shell.ts'
+import { scopesTexts } from '../access-texts.ts'
+import { pagesTexts } from '../shell-texts.ts'
 
-const { grants: texts } = access
+const texts = {
+  text: 'Clients of other people that may use this API with your account.',
+  since: 'Connected',
+  used: 'Last used',
+  never: 'Never used',
+  withdraw: 'Withdraw access',
+  withdrawTitle: (name: string) => `Withdraw the access of ${name}?`,
+  withdrawText: 'This takes effect at once:',
+  withdrawEnds: [
+    'All its tokens for your account are revoked.',
+    'The subscriptions that it created for you are deleted.',
+  ],
+  withdrawThen: 'If you use the client again, it asks you for access.',
+  withdrawn: (name: string) => `Withdrew the access of ${name}`,
+  empty: 'No connected clients',
+  emptyText:
+    'When you sign in to a website or app of someone else with this account, you allow it to use this API for you. It then appears here as a client, and you can withdraw its access.',
+} as const
 
 /** The apps of others that the user allowed to use the API. */
 export function Page() {
@@ -25,11 +42,11 @@ export function Page() {
   })
   return (
     <>
-      <PageHeader title={shell.pages.grants} text={texts.text} />
+      <PageHeader title={pagesTexts.grants} text={texts.text} />
       {grants.isError ? <ProblemAlert error={grants.error} onRetry={() => void grants.refetch()} /> : null}
       {grants.isPending ? <Skeleton height={160} className="form" /> : null}
       {grants.data?.entry.length === 0 ? <EmptyState title={texts.empty} text={texts.emptyText} /> : null}
-      <ul className="portal-apps" aria-label={shell.pages.grants} hidden={(grants.data?.entry.length ?? 0) === 0}>
+      <ul className="portal-apps" aria-label={pagesTexts.grants} hidden={(grants.data?.entry.length ?? 0) === 0}>
         {grants.data?.entry.map((grant) => (
           <App key={grant.client.id} grant={grant} onWithdraw={() => setWithdrawing(grant.client)} />
         ))}
@@ -62,7 +79,7 @@ function App({ grant, onWithdraw }: { readonly grant: Grant; onWithdraw(): void 
           </>
         )}
       </p>
-      <ScopeList scopes={scopes} label={access.scopes.title} />
+      <ScopeList scopes={scopes} label={scopesTexts.title} />
     </li>
   )
 }

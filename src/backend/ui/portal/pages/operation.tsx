@@ -12,7 +12,6 @@ import { SchemaView } from '../../components/schema-view.tsx'
 import { issuer } from '../../config.ts'
 import { InlineMarkdown, Markdown } from '../../markdown/markdown.tsx'
 import { useCrumbTitle } from '../../shell/breadcrumbs.tsx'
-import { api } from '../../strings/api.ts'
 import { CodeOfRequest } from '../../try/code-of-request.tsx'
 import { findVariants } from '../../try/request-values.ts'
 import { AccessSentence } from '../reference/access.tsx'
@@ -28,10 +27,10 @@ import {
 } from '../reference/read-openapi.ts'
 import { sampleOf } from '../reference/sample.ts'
 import { TryOperation } from '../reference/try-operation.tsx'
-import { reference } from '../strings/reference.ts'
 import '../reference/reference.css'
+import { accessTexts, operationTexts as texts, referenceTexts } from '../reference/reference-texts.ts'
+import { tryItTexts } from '../../try/try-texts.ts'
 
-const { operation: texts } = reference
 const tabs = ['reference', 'try'] as const
 
 export function Page() {
@@ -72,8 +71,8 @@ function OperationPage({ operation, previous, next, all }: OperationPageProps) {
         text={
           <span className="operation-address">
             <RouteTitle method={method} path={path} />
-            <CopyButton value={issuer + path} label={reference.url} />
-            {isDeprecated ? <State tone="warn">{reference.deprecated}</State> : null}
+            <CopyButton value={issuer + path} label={referenceTexts.url} />
+            {isDeprecated ? <State tone="warn">{referenceTexts.deprecated}</State> : null}
           </span>
         }
       />
@@ -89,7 +88,7 @@ function OperationPage({ operation, previous, next, all }: OperationPageProps) {
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        <Tabs.Panel value="reference">
+        <Tabs.Panel value="referenceTexts">
           <div className="operation-columns">
             <Description operation={operation} all={all} />
             <Samples operation={operation} schemas={all.schemas} />
@@ -125,7 +124,7 @@ function Description({ operation, all }: { readonly operation: Operation; readon
       {isDeprecated ? <p className="note">{texts.deprecated}</p> : null}
       <Markdown text={description} level={2} />
       <section>
-        <h2>{reference.access.title}</h2>
+        <h2>{accessTexts.title}</h2>
         <AccessSentence access={operation} scopes={all.scopes} />
       </section>
       <Parameters title={texts.path} schema={pathParameters} named={all.schemas} />
@@ -202,7 +201,7 @@ function Parameters({ title, schema, named }: ParametersProps) {
       <SchemaView schema={pick(false)} named={named} label={title} isInPlace />
       {variants.size === 0 ? null : (
         <details>
-          <summary>{api.tryIt.more(variants.size)}</summary>
+          <summary>{tryItTexts.more(variants.size)}</summary>
           <SchemaView schema={pick(true)} named={named} label={title} isInPlace />
         </details>
       )}

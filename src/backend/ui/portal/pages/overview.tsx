@@ -11,9 +11,25 @@ import { useStore } from '../../session/store.ts'
 import type { Client, List, Subscription } from '../api.ts'
 import { portal } from '../config.ts'
 import { SignInButtons } from '../sign-in.tsx'
-import { shell } from '../strings/shell.ts'
+import { pagesTexts } from '../shell-texts.ts'
 
-const { overview: texts } = shell
+const texts = {
+  steps: 'Get started',
+  done: 'Done',
+  account: 'Create an account, or sign in',
+  accountText: 'Your account owns your clients, tokens and subscriptions.',
+  explore: 'Try a call',
+  exploreText: 'The reference shows what each call needs and returns. Send calls from the browser with your own token.',
+  client: 'Create a client for your program',
+  clientText: 'With its id and secret, your program gets tokens by itself.',
+  subscribe: 'Subscribe to events',
+  subscribeText: 'The API sends events to your URL, signed with a secret that only you and the API know.',
+  facts: 'Addresses',
+  base: 'Base URL',
+  tokenUrl: 'Token endpoint',
+  openApi: 'OpenAPI document',
+  metadata: 'OAuth metadata',
+} as const
 
 /** What the API is, and the steps from an account to a first call. */
 export function Page() {
@@ -77,18 +93,18 @@ function Steps() {
       {portal.docs === 'off' ? null : (
         <Step number={2} title={texts.explore} text={texts.exploreText}>
           <Button component={Link} to="/reference" variant="default">
-            {shell.pages.reference}
+            {pagesTexts.reference}
           </Button>
         </Step>
       )}
       <Step number={3} title={texts.client} text={texts.clientText} isDone={hasClient}>
         <Button component={Link} to="/clients" variant="default">
-          {shell.pages.clients}
+          {pagesTexts.clients}
         </Button>
       </Step>
       <Step number={4} title={texts.subscribe} text={texts.subscribeText} isDone={hasSubscription}>
         <Button component={Link} to="/events" variant="default">
-          {shell.pages.events}
+          {pagesTexts.events}
         </Button>
       </Step>
     </ol>

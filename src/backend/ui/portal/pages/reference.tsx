@@ -19,9 +19,9 @@ import { referenceQuery } from '../reference/load.ts'
 import { addressOf, isAlone, places } from '../reference/places.ts'
 import { useOldAnchor } from '../reference/old-anchor.ts'
 import { filterGroups, type Group, type Operation, type Reference } from '../reference/read-openapi.ts'
-import { reference as texts } from '../strings/reference.ts'
-import { shell } from '../strings/shell.ts'
 import '../reference/reference.css'
+import { referenceTexts, tabsTexts } from '../reference/reference-texts.ts'
+import { pagesTexts } from '../shell-texts.ts'
 
 const tabs = ['operations', 'authentication', 'errors'] as const
 
@@ -34,17 +34,17 @@ export function Page() {
   const tab = tabs.find((one) => one === search['tab']) ?? 'operations'
   return (
     <>
-      <PageHeader title={shell.pages.reference} />
+      <PageHeader title={pagesTexts.reference} />
       {isAlone ? <Markdown text={portal.description} level={2} className="reference-about" /> : null}
       <dl className="facts portal-facts api-facts">
         <div>
-          <dt>{texts.baseUrl}</dt>
+          <dt>{referenceTexts.baseUrl}</dt>
           <dd>
-            <CopyText value={issuer} isMono label={texts.baseUrl} />
+            <CopyText value={issuer} isMono label={referenceTexts.baseUrl} />
           </dd>
         </div>
         <div>
-          <dt>{texts.document}</dt>
+          <dt>{referenceTexts.document}</dt>
           <dd>
             <DocumentLink />
           </dd>
@@ -58,10 +58,10 @@ export function Page() {
           void navigate({ to: '.', search: next === 'operations' ? {} : { tab: next ?? '' }, replace: true })
         }
       >
-        <Tabs.List aria-label={texts.tabsLabel}>
+        <Tabs.List aria-label={referenceTexts.tabsLabel}>
           {tabs.map((one) => (
             <Tabs.Tab key={one} value={one}>
-              {texts.tabs[one]}
+              {tabsTexts[one]}
             </Tabs.Tab>
           ))}
         </Tabs.List>
@@ -83,7 +83,7 @@ function Operations({ groups }: Pick<Reference, 'groups'>) {
     setText(next)
     void navigate({ to: '.', search: next === '' ? {} : { search: next }, replace: true })
   }
-  if (groups.length === 0) return <EmptyState title={texts.empty} text={texts.emptyText} />
+  if (groups.length === 0) return <EmptyState title={referenceTexts.empty} text={referenceTexts.emptyText} />
   const found = filterGroups(groups, text)
   const amount = found.reduce((sum, { operations }) => sum + operations.length, 0)
   return (
@@ -91,23 +91,23 @@ function Operations({ groups }: Pick<Reference, 'groups'>) {
       <div className="operation-filter">
         <TextInput
           type="search"
-          aria-label={texts.filter}
-          placeholder={texts.filterHint}
+          aria-label={referenceTexts.filter}
+          placeholder={referenceTexts.filterHint}
           leftSection={<Search size={14} aria-hidden />}
           value={text}
           onChange={(event) => change(event.currentTarget.value)}
         />
         <span className="soft" role="status">
-          {texts.found(amount)}
+          {referenceTexts.found(amount)}
         </span>
       </div>
       {found.length === 0 ? (
         <EmptyState
-          title={texts.none}
-          text={texts.noneText}
+          title={referenceTexts.none}
+          text={referenceTexts.noneText}
           action={
             <button type="button" className="text-button" onClick={() => change('')}>
-              {texts.clear}
+              {referenceTexts.clear}
             </button>
           }
         />
@@ -154,7 +154,7 @@ function OperationLink(operation: Operation) {
             <Path path={path} />
           </span>
           <span className="operation-summary">
-            <bdi>{summary}</bdi> {isDeprecated ? <State tone="warn">{texts.deprecated}</State> : null}
+            <bdi>{summary}</bdi> {isDeprecated ? <State tone="warn">{referenceTexts.deprecated}</State> : null}
           </span>
           <span className="operation-access">
             <AccessLabel {...operation} />

@@ -12,16 +12,14 @@ import { ProblemAlert } from '../../components/problem.tsx'
 import { EndpointDialog, RotateDialog } from '../../components/subscription.tsx'
 import { formatExact, RelativeTime } from '../../components/time.tsx'
 import { useCrumbTitle } from '../../shell/breadcrumbs.tsx'
-import { strings } from '../../strings.ts'
 import type { Delivery, List, Subscription } from '../api.ts'
 import { DeliveryLog } from '../events/delivery-log.tsx'
 import { nameOfCreator, OwnState } from '../events/own-subscription.tsx'
 import { LoadProblem } from '../load-problem.tsx'
-import { subscriptions as texts } from '../strings/events.ts'
-import { shell } from '../strings/shell.ts'
-
-const { operate } = strings
-const { subscription: shared } = operate
+import { operateTexts as operate } from '../../components/operate-texts.ts'
+import { subscriptionTexts as shared } from '../../components/subscription-texts.ts'
+import { subscriptionsTexts as texts } from '../events/event-texts.ts'
+import { pagesTexts } from '../shell-texts.ts'
 
 type Action = 'endpoint' | 'rotate' | 'pause' | 'delete'
 
@@ -61,7 +59,7 @@ export function Page() {
   if (subscription === undefined) {
     return (
       <>
-        <PageHeader title={shell.pages.subscription} />
+        <PageHeader title={pagesTexts.subscription} />
         <Skeleton height={160} />
       </>
     )

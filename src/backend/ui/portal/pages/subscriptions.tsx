@@ -3,19 +3,17 @@ import { TablePage } from '../../components/table-page.tsx'
 import { CutText, EndpointText } from '../../components/delivery.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { strings } from '../../strings.ts'
 import type { List, Subscription } from '../api.ts'
 import { OwnState, nameOfCreator } from '../events/own-subscription.tsx'
 import { SubscribeDialog } from '../events/subscribe-dialog.tsx'
-import { events, subscriptions as texts } from '../strings/events.ts'
-import { shell } from '../strings/shell.ts'
-
-const { operate } = strings
+import { operateTexts as operate } from '../../components/operate-texts.ts'
+import { eventsTexts as events, subscriptionsTexts as texts } from '../events/event-texts.ts'
+import { pagesTexts } from '../shell-texts.ts'
 
 export function Page() {
   return (
     <TablePage
-      title={shell.pages.subscriptions}
+      title={pagesTexts.subscriptions}
       text={texts.text}
       add={{ label: events.subscribe, dialog: SubscribeDialog }}
       queryKey={['subscription']}

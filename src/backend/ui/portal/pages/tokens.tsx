@@ -19,10 +19,38 @@ import { callCommand, ClientName, nameOf, useOwnScopes, useSampleUrl } from '../
 import type { Client, List, Token } from '../api.ts'
 import { assertFields, sendForm } from '../form.ts'
 import { config } from '../../config.ts'
-import { access } from '../strings/access.ts'
-import { shell } from '../strings/shell.ts'
+import { formTexts, scopesTexts } from '../access-texts.ts'
+import { pagesTexts } from '../shell-texts.ts'
 
-const { tokens: texts } = access
+const texts = {
+  text: 'Everything that can act for your account now. Revoke what you do not recognize. To sign out everywhere else,',
+  changePassword: 'change your password',
+  client: 'Client',
+  scopes: 'Scopes',
+  created: 'Created',
+  expires: 'Expires',
+  used: 'Last used',
+  never: 'never',
+  current: 'this session',
+  renewable: 'renewable',
+  signOut: 'Sign out',
+  revoke: 'Revoke',
+  revokeTitle: (client: string) => `Revoke this token of ${client}?`,
+  revokeText: 'Requests with it are rejected at once.',
+  revokeFamily: 'The refresh token that renews it is revoked as well.',
+  revokeBrowser: 'If another browser uses it, that browser is signed out.',
+  revokeOwn: (client: string) =>
+    `${client} can get new tokens with its secret. To prevent that, disable the client or give it a new secret.`,
+  revoked: (client: string) => `Revoked a token of ${client}`,
+  empty: 'No tokens',
+  emptyText: 'Tokens appear here when you sign in and when programs get tokens for your account.',
+  add: 'Create a token',
+  addTitle: 'Create a token to try the API',
+  addText: 'For calls by hand, for example with curl. It is valid for 15 minutes. Programs get tokens with a client.',
+  added: (minutes: number) => `Your token, valid for ${minutes} minutes`,
+  token: 'Token',
+  call: 'Call the API with it',
+} as const
 
 const columns: readonly Column<Token>[] = [
   {
@@ -57,7 +85,7 @@ export function Page() {
   const [revoking, setRevoking] = useState<Token>()
   return (
     <TablePage
-      title={shell.pages.tokens}
+      title={pagesTexts.tokens}
       text={
         <>
           {texts.text} <Link to="/account">{texts.changePassword}</Link>.
@@ -137,8 +165,8 @@ function NewToken({ onClose }: { onClose(): void }) {
     )
   }
   const save = async () => {
-    assertFields({ scopes: scopes.length === 0 && access.form.scopes })
-    const rules = { codes: { WP_AUTH_TRY_SCOPE: 'scopes' }, texts: { scopes: access.form.scopes } }
+    assertFields({ scopes: scopes.length === 0 && formTexts.scopes })
+    const rules = { codes: { WP_AUTH_TRY_SCOPE: 'scopes' }, texts: { scopes: formTexts.scopes } }
     setAdded(await sendForm<NewTokenAnswer>('POST', 'token', { scopes }, rules))
     await queries.invalidateQueries({ queryKey: ['token'] })
   }
@@ -152,7 +180,7 @@ function NewToken({ onClose }: { onClose(): void }) {
             name="scopes"
             value={scopes}
             from={own}
-            emptyText={access.scopes.none}
+            emptyText={scopesTexts.none}
             onChange={(value) => setScopes([...value])}
             error={errorOf('scopes')}
           />

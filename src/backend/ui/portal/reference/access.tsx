@@ -1,11 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { InlineMarkdown } from '../../markdown/markdown.tsx'
-import { reference } from '../strings/reference.ts'
 import { useReader } from './given-token.ts'
 import { places } from './places.ts'
 import type { Operation, Scope } from './read-openapi.ts'
-
-const { access: texts } = reference
+import { accessTexts as texts } from './reference-texts.ts'
 
 type Access = Pick<Operation, 'isPublic' | 'scopes'>
 

@@ -1,12 +1,10 @@
 // Gets a token for the client of the API reference: authorization code with PKCE, in a window, so that what was typed into
 // the page stays.
-import { strings } from '../../strings.ts'
 import { config, issuer, redirectUri } from '../../config.ts'
 import { makePkce, makeRandom } from '../../session/session.ts'
-import { docs } from '../strings/docs.ts'
 import { giveToken } from './given-token.ts'
-
-const { token: texts } = docs
+import { problemTexts } from '../../components/problem-texts.ts'
+import { tokenTexts as texts } from './token-texts.ts'
 
 /** Why signing in is not possible here; undefined if it is. */
 export function whyNoWindow(): string | undefined {
@@ -37,7 +35,7 @@ export async function authorizeInWindow(): Promise<void> {
   if (answer.has('error')) throw new Error(answer.get('error_description') ?? texts.denied)
   const form = { grant_type: 'authorization_code', ...shared, code: answer.get('code') ?? '', code_verifier: verifier }
   const response = await fetch(`${issuer}/authorization/token`, { method: 'POST', body: new URLSearchParams(form) })
-  const body = (await response.json().catch(() => ({ error_description: strings.problem.proxy(response.status) }))) as {
+  const body = (await response.json().catch(() => ({ error_description: problemTexts.proxy(response.status) }))) as {
     readonly access_token?: string
     readonly error_description?: string
   }

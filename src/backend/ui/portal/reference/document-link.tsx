@@ -3,8 +3,8 @@ import { CopyButton } from '../../components/copy.tsx'
 import { ProblemAlert } from '../../components/problem.tsx'
 import { issuer } from '../../config.ts'
 import { portal } from '../config.ts'
-import { reference as texts } from '../strings/reference.ts'
 import { loadDocument } from './load.ts'
+import { referenceTexts as texts } from './reference-texts.ts'
 
 const url = `${issuer}/openapi.json`
 

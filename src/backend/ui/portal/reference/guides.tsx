@@ -6,14 +6,65 @@ import { issuer } from '../../config.ts'
 import { InlineMarkdown } from '../../markdown/markdown.tsx'
 import { CodeInLanguages } from '../../try/code-of-request.tsx'
 import { writeTokenCode } from '../../try/write-code.ts'
-import { reference } from '../strings/reference.ts'
 import { useReader } from './given-token.ts'
 import { isAlone, places } from './places.ts'
 import type { Reference, Response, Scope } from './read-openapi.ts'
+import { countOf } from '../../components/format.ts'
+
+const authenticationTexts = {
+  send: 'Send a token',
+  sendText:
+    'Operations that are not public need an access token. Send it with each request, in the Authorization header:',
+  header: 'Authorization: Bearer TOKEN',
+  own: 'Get a token for your own program',
+  ownText: 'Create a client, keep its secret on your server, and exchange both for an access token.',
+  ownTextAlone:
+    'You need a client: the operator of this API, or POST /consumer/client, creates it. Keep its secret on your server, and exchange id and secret for an access token.',
+  ownAfter:
+    'The response contains access_token, and expires_in in seconds. Keep the token and request a new one before it expires. Leave out scope to get all scopes of the client.',
+  clients: 'Create a client',
+  others: 'Act for other users',
+  othersText:
+    'An app that acts for users of this service sends them to this server to sign in and to agree. It uses the authorization code flow of OAuth 2 with PKCE (S256). Every OAuth 2 library supports it.',
+  authorize: 'Authorization endpoint',
+  token: 'Token endpoint',
+  discovery: 'OAuth metadata',
+  othersClientAlone:
+    'You need a client with the address of your app as redirect URI. An app that cannot keep a secret, such as one in a browser or on a phone, is a public client.',
+  othersClient:
+    'Create a client with the address of your app as redirect URI. An app that cannot keep a secret, such as one in a browser or on a phone, is a public client.',
+  scopes: 'Scopes',
+  scopesText: 'A token can use an operation if it has one of the scopes of the operation.',
+  noScopes: 'No operation needs a scope.',
+  operations: (amount: number) => countOf(amount, 'operation'),
+  held: 'your account has it',
+  notHeld: 'your account does not have it',
+  heldByToken: 'your token has it',
+  notHeldByToken: 'your token does not have it',
+  noPrivate: 'All operations are public. You need no token.',
+} as const
+
+const errorsTexts = {
+  text: 'Errors have a status of 400 or higher and a JSON body of the type application/problem+json (RFC 9457):',
+  example: 'Example of an error',
+  fields: 'Fields of an error',
+  members: {
+    type: 'The kind of error. It never changes, so compare this in your code.',
+    title: 'The status as text.',
+    status: 'The status as a number.',
+    detail: 'What is wrong with this request, for people. The wording can change.',
+    hint: 'What to do about it. Optional.',
+    errors: 'Each invalid part of the request, with its path and a message. Optional.',
+  },
+  statuses: 'Statuses',
+  retry: 'Retries',
+  retryText:
+    'After 429 or 503, wait the number of seconds in the Retry-After header, then repeat the request. After any other 4xx error, change the request before you repeat it.',
+} as const
 
 /** How programs get tokens, and which scopes there are. */
 export function AuthenticationGuide({ groups, scopes }: Reference) {
-  const { authentication: texts } = reference
+  const texts = authenticationTexts
   const isAllPublic = groups.every(({ operations }) => operations.every(({ isPublic }) => isPublic))
   const reader = useReader()
   // Without those of the account API, which has no operations here.
@@ -76,7 +127,7 @@ export function AuthenticationGuide({ groups, scopes }: Reference) {
 }
 
 function ScopeEntry({ name, description, operations }: Scope) {
-  const { authentication: texts } = reference
+  const texts = authenticationTexts
   const reader = useReader()
   const isHeld = reader?.scopes.includes(name)
   const [held, notHeld] =
@@ -97,7 +148,7 @@ function ScopeEntry({ name, description, operations }: Scope) {
 
 /** What errors look like, and what to do about them. */
 export function ErrorGuide({ problems }: Reference) {
-  const { errors: texts } = reference
+  const texts = errorsTexts
   const example = problems.find(({ content }) => content?.example !== undefined)?.content?.example
   return (
     <div className="guide">

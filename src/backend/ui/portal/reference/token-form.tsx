@@ -4,12 +4,10 @@ import { announce } from '../../components/announce.tsx'
 import { ProblemAlert } from '../../components/problem.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { useStore } from '../../session/store.ts'
-import { docs } from '../strings/docs.ts'
 import { authorizeInWindow, whyNoWindow } from './authorize-window.ts'
 import { givenToken, giveToken, type GivenToken } from './given-token.ts'
 import { isAlone } from './places.ts'
-
-const { token: texts } = docs
+import { tokenTexts as texts } from './token-texts.ts'
 
 /** Gets a token by signing in, or takes one that the reader has. @param props `submit` is the text of its button */
 export function TokenForm({ submit = texts.use }: { readonly submit?: string }) {

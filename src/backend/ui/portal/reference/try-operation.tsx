@@ -6,15 +6,20 @@ import { useStore } from '../../session/store.ts'
 import { keepToken } from '../../try/call.ts'
 import { TryMethod } from '../../try/try-method.tsx'
 import { SignInButtons } from '../sign-in.tsx'
-import { docs } from '../strings/docs.ts'
-import { reference } from '../strings/reference.ts'
 import { givenToken, givenTokens } from './given-token.ts'
 import { isAlone } from './places.ts'
 import type { Operation } from './read-openapi.ts'
 import { TokenPanel } from './token-form.tsx'
+import { accessTexts as access } from './reference-texts.ts'
+import { tokenTexts } from './token-texts.ts'
 
-const { tryIt: texts, access } = reference
-const { token: tokenTexts } = docs
+const texts = {
+  tokenText: 'A token with the scopes of your account, valid for 15 minutes. It is not shown.',
+  signIn: 'You are not signed in, so the request is sent without a token and will be rejected.',
+  noToken:
+    'Your account has no scope “consumer”, so it gets no token here. The request is sent without a token and will be rejected. The operator of this API can grant the scope.',
+  lacks: (scopes: string) => `Your account does not have the scope ${scopes}. Ask the operator of this API for it.`,
+} as const
 
 /** Tokens without the scopes of the account API. */
 const tokens = keepToken(() => send('POST', 'token', { body: {} }))

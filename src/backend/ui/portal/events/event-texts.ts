@@ -1,6 +1,4 @@
-// Texts of the pages of events, subscriptions and deliveries. Others are in `strings.operate`.
-
-export const events = {
+export const eventsTexts = {
   text: 'What this API can tell your program about. Subscribe, and each event is posted to your URL.',
   name: 'Event',
   description: 'Description',
@@ -18,7 +16,6 @@ export const events = {
   example: 'Example',
   request: 'What your endpoint receives',
   requestText: 'Each event is a POST with the data as JSON and these headers.',
-  header: 'Header',
   headers: {
     'content-type': 'application/json',
     'waypost-event': 'The name of the event.',
@@ -28,7 +25,6 @@ export const events = {
     'webhook-signature':
       'Proves that the request is from this API. For a while after you make a new secret, there are two, separated by a space.',
   },
-  meaning: 'Meaning',
   receiver: 'Write a receiver',
   receiverText:
     'Check the signature of the unchanged body, respond with a 2xx status at once, and process the event afterwards. Any other response is a failure, and the event is sent again later. This program needs no packages; libraries for Standard Webhooks check the same signature.',
@@ -47,7 +43,7 @@ export const events = {
   existing: 'You already have this subscription',
 } as const
 
-export const subscriptions = {
+export const subscriptionsTexts = {
   text: 'Where events are sent, and what happened to each.',
   by: 'Created by',
   you: 'you',
@@ -82,7 +78,7 @@ export const subscriptions = {
     'When an event is dispatched, its delivery appears here with each attempt and how your endpoint responded. Send a test to check the endpoint.',
 } as const
 
-export const deliveries = {
+export const deliveriesTexts = {
   unknown: 'There is no such delivery in this subscription. Deliveries are deleted after some time.',
   back: 'Show the subscription',
   subscription: 'Subscription',

@@ -1,0 +1,7 @@
+export const changesTexts = {
+  none: 'No differences.',
+  added: 'Added',
+  changed: 'Changed',
+  removed: 'Removed',
+  breaking: 'breaking',
+} as const

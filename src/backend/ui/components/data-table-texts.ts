@@ -1,0 +1,15 @@
+export const tableTexts = {
+  next: 'Next',
+  previous: 'Previous',
+  first: 'First page',
+  all: 'All',
+  search: 'Search',
+  clear: 'Clear filters',
+  noMatch: 'No matches',
+  noMatchText: 'No entries match these filters.',
+  loading: 'Loading',
+  actions: 'Actions',
+  checking: 'Checking whether it is possible…',
+  sortBy: 'Sort by',
+  rows: (count: number) => `${count} ${count === 1 ? 'entry' : 'entries'}`,
+} as const

@@ -1,0 +1,5 @@
+export const confirmTexts = {
+  cancel: 'Cancel',
+  close: 'Close',
+  working: 'Working…',
+} as const

@@ -1,0 +1,15 @@
+export const ratesTexts = {
+  new: 'New rate',
+  add: 'Add rate',
+  edit: (name: string) => `Edit ${name}`,
+  nameText: 'Letters, digits and . _ -, such as search',
+  limit: 'Requests',
+  window: 'In each',
+  windowText: '1m, 1h',
+  missing: 'Enter a value',
+  by: 'Counted by',
+  principal: 'User or client',
+  address: 'IP address',
+  connection: 'Counted in',
+  connectionText: 'By default each server counts its own requests. A Redis connection counts those of all servers.',
+} as const

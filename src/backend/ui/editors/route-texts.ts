@@ -1,0 +1,112 @@
+export const accessTexts = {
+  title: 'Access',
+  kind: 'Who may call it?',
+  kinds: { public: 'Anyone', route: 'As the route', scopes: 'Tokens with a scope', any: 'Any valid token' },
+  public: 'No token is needed.',
+  publicChange: 'No token is needed to change data. Choose a rate limit below.',
+  any: 'Every user and client with a valid token may call it.',
+  scopes: 'Scopes',
+  scopesText: 'One of them is enough.',
+  routeScopes: (path: string) => `Scopes of ${path}`,
+  routeScopesText: 'For all methods of this path that have no access of their own.',
+  now: 'Now:',
+} as const
+
+export const actionTexts = {
+  title: 'Action',
+  kind: 'What runs?',
+  kinds: { named: 'Shared action', class: 'Class', file: 'TypeScript file' },
+  named: 'Action',
+  namedText: 'Its settings are on its own page, because other methods use it too.',
+  open: (name: string) => `Open ${name}`,
+  class: 'Class',
+  file: 'File',
+  fileText: 'Relative to the folder of the project',
+  deployedText: 'Code is deployed from a project. These files are part of the active release.',
+  newFile: 'New file…',
+  createTitle: 'New action',
+  createText: 'Writes a class with the types of this method. You implement it in your editor.',
+  create: 'Create file',
+  created: (file: string) => `${file} is created`,
+  settings: 'Settings',
+  none: 'None yet',
+} as const
+
+export const requestTexts = {
+  title: 'Request',
+  path: 'Path parameters',
+  query: 'Query parameters',
+  addQuery: 'Add query parameters',
+  body: 'Body',
+  bodyText: 'The schema that the body must match. Other bodies get a 400 response.',
+  anyBody: 'Any body',
+  ofAction: (name: string) => `From the action ${name}`,
+} as const
+
+export const responsesTexts = {
+  title: 'Responses',
+  add: 'Add response',
+  status: 'Status',
+  remove: (name: string) => `Remove ${name}`,
+  removeShort: 'Remove',
+  schema: (status: string) => `Response ${status}`,
+  noBody: 'No body',
+  ofAction: (name: string) => `The action ${name} defines the responses.`,
+} as const
+
+export const schemaTexts = {
+  inPlace: 'Define in place',
+  new: 'New schema…',
+  edit: (name: string) => `Edit ${name}`,
+} as const
+
+export const moreTexts = {
+  title: 'More',
+  dispatch: 'Event',
+  dispatchText: 'Dispatched with each 2xx result',
+  rate: 'Rate limit',
+  routeRate: (name: string) => `As the route: ${name}`,
+  timeout: 'Time limit',
+  timeoutText: 'A duration of at most 1h, such as 30s. After it the caller gets a 503 response.',
+  operationId: 'Operation ID',
+  operationIdText:
+    'Names the function in generated clients, for example closeTicket. If empty, a name is derived from method and path.',
+  deprecated: 'Deprecated since',
+  deprecatedText: 'A date such as 2027-01-31. It applies to all methods of this path.',
+} as const
+
+export const newTexts = {
+  title: 'New route',
+  add: 'Add route',
+  method: 'Method',
+  path: 'Path',
+  pathText: 'Parameters begin with a colon: /order/:order_id',
+  access: 'Who may call it?',
+  accesses: { scopes: 'Tokens with a scope', public: 'Anyone' },
+  scope: 'Scope',
+  scopeText: 'A new name declares a new scope.',
+  action: 'What runs?',
+  actions: { file: 'New TypeScript file', named: 'Shared action' },
+  classText: 'A class that Waypost or a plugin provides. You enter its settings next.',
+  classes: 'Class',
+  actionText: 'A class without code, which you implement in your editor.',
+  named: 'Action',
+  taken: (name: string) => `${name} exists already`,
+  mustBegin: 'A path begins with /',
+  tables: 'To serve the rows of a table, open the table and choose “Create routes”.',
+} as const
+
+export const renameTexts = {
+  open: 'Rename path…',
+  text: 'All methods of the path are renamed. Callers of the old path get a 404 response.',
+} as const
+
+export const removeTexts = {
+  text: 'Callers get a 404 response, or 405 if the path has other methods.',
+  path: 'It is the last method of its path, so the path is removed too.',
+  keeps: (file: string) => `The file ${file} stays.`,
+} as const
+
+export const routeEditorTexts = {
+  description: 'Description',
+} as const

@@ -1,0 +1,31 @@
+export const eventsTexts = {
+  text: 'What clients can subscribe to.',
+  name: 'Event',
+  description: 'Description',
+  scopes: 'Subscribers need',
+  dispatchedBy: 'Dispatched by',
+  code: 'only by code',
+  empty: 'No events',
+  emptyText: 'Events that are declared below event: in waypost.yml appear here.',
+  title: 'Event',
+  data: 'Data',
+  anyData: 'Any JSON.',
+  notFound: 'The active release has no event with this name.',
+  anyScope: 'any token with the scope consumer',
+} as const
+
+export const eventTexts = {
+  new: 'New event',
+  add: 'Add event',
+  newText: 'What happened, such as: a to-do was created. It gets the scopes and the schema of this method.',
+  notFound: 'waypost.yml has no event with this name.',
+  nameText: 'Letters, digits and . _ : / -, such as todo_created',
+  renameText: 'Subscriptions to the old name receive nothing more.',
+  deleteText: 'Clients can no longer subscribe to it. Existing subscriptions receive nothing more.',
+  schema: 'Data',
+  schemaText: 'The schema of the data that is delivered',
+  anyData: 'Any JSON',
+  scopes: 'Who may subscribe?',
+  scopesText: 'Clients with one of these scopes. Without any, every client may subscribe.',
+  dispatchedBy: 'Dispatched by',
+} as const

@@ -1,0 +1,40 @@
+import { countOf } from '../components/format.ts'
+
+export const routesTexts = {
+  text: (methods: number, paths: number) => `${countOf(methods, 'method')} at ${countOf(paths, 'path')}`,
+  route: 'Route',
+  access: 'Access',
+  action: 'Action',
+  calls: 'Calls in 24 h',
+  p95: 'p95',
+  method: 'Method',
+  use: 'Use',
+  uses: { called: 'Called in 24 h', unused: 'Not called in 24 h', failing: 'With server errors' },
+  public: 'Public',
+  deprecated: 'deprecated',
+  deprecatedSince: (date: string) => `deprecated ${date}`,
+  empty: 'No routes',
+} as const
+
+export const routeTexts = {
+  notFound: 'No such route',
+  notFoundText: 'The active release does not have this method. It may have been removed or renamed.',
+  back: 'All routes',
+  tabs: { method: 'Method', try: 'Try it', definition: 'YAML', traffic: 'Traffic' },
+  noDefinition: 'The release keeps no definition files.',
+  label: 'Route',
+  access: 'Access',
+  action: 'Action',
+  class: 'class',
+  rate: 'Rate',
+  dispatch: 'Event',
+  timeout: 'Timeout',
+  path: 'Path parameters',
+  query: 'Query parameters',
+  body: 'Request body',
+  noBody: 'Reads no body.',
+  anyBody: 'Any JSON object.',
+  responses: 'Responses',
+  noResponses: 'No response is declared.',
+  config: 'Config of the action',
+} as const
