@@ -10,10 +10,10 @@ export type Operations = {
   readonly [Route in DefinedRoutes as `${Route['method']} ${Route['path']}`]: TypesOf<Route>
 }
 
-type TypesOf<Route> =
+type TypesOf<Route extends DefinedRoutes> =
   Route extends DefinedRoute<
-    infer _Method,
-    infer _Path,
+    Route['method'],
+    Route['path'],
     infer Params,
     infer Query,
     infer Body,

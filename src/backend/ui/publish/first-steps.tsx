@@ -10,7 +10,6 @@ import { CommandHint } from '../components/copy.tsx'
 import { issuer } from '../config.ts'
 import { useHasDraft, useServerDraft } from '../edit/draft.ts'
 import { useHasScope } from '../shell/scope-gate.tsx'
-import { publishTexts as publish } from './publish-texts.ts'
 
 const texts = {
   title: 'No API yet',

@@ -17,7 +17,7 @@ import { findFirstCall } from './first-call.ts'
 import { LostRollbacks } from './lost-rollbacks.tsx'
 import { PlanBody } from './plan-body.tsx'
 import { PlanChanges } from './plan-changes.tsx'
-import { planTexts as texts, publishTexts as publish } from './publish-texts.ts'
+import { planTexts as texts } from './publish-texts.ts'
 
 interface PlanPanelProps {
   readonly draft: Draft
