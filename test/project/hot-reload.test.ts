@@ -85,7 +85,7 @@ describe('dev', () => {
     await save(() =>
       write(
         'src/count.ts',
-        `import { linked } from 'linked'\nexport default class Count { handle() { return { value: folder.linked } } }\n`,
+        `import { linked } from 'linked'\nexport default class Count { handle() { return { value: linked } } }\n`,
       ),
     )
     assert.equal(await valueOf('/count'), 0)
