@@ -4,6 +4,7 @@ import path from 'node:path'
 import { describe, test } from 'node:test'
 import type { Diagnostic } from '../../src/kit/index.ts'
 import { generateRoute, validateProject } from '../../src/project/index.ts'
+import { longTest } from '../support/forms.ts'
 import { type Files, openProject, changed, assertValid, action } from './generated-project.ts'
 
 describe('generate:route', () => {
