@@ -48,7 +48,7 @@ export { findEntryText, findIncludes, findPlaces, findPointers, type EntryText }
 export { locateDefinition, type LocatedDefinition } from './locate-definition.ts'
 export { makeEditorSchema } from './editor-schema.ts'
 export { loadDefinition, type LoadedDefinition, type LoadOptions } from './load-definition.ts'
-export { hasTooManyParts, makeSourceCache, type SourceCache, type Texts } from './load-context.ts'
+export { copySources, hasTooManyParts, makeSourceCache, type SourceCache, type Texts } from './load-context.ts'
 export { parseMigration, type DeclaredMigration } from './parse-migration.ts'
 export { openFolder, readProjectBytes, readProjectFile, type ProjectFolder, type FileProblem } from './read-file.ts'
 export { writeMigration } from './write-migration.ts'

@@ -112,6 +112,21 @@ export function makeSourceCache(): SourceCache {
   }
 }
 
+/**
+ * Returns a cache with what another one has of these texts.
+ * @param texts those of all files whose texts were given; other files were read
+ */
+export function copySources(cache: SourceCache, texts: Texts): SourceCache {
+  const isSame = ([file, { text }]: readonly [string, Source]) => (texts.get(file) ?? text) === text
+  return {
+    ...cache,
+    sources: new Map([...cache.sources].filter(isSame)),
+    linked: new Set(cache.linked),
+    actionFiles: new Set(cache.actionFiles),
+    edited: new Map(cache.edited),
+  }
+}
+
 /** Returns the parsed file. Each run reads and parses a file once. */
 export function loadSource(
   loading: LoadContext,

@@ -57,7 +57,14 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   const { project, server } = session
   const builder = openBuilder({ ...project, version, isDevelopment: true })
   opened.defer(() => builder.close())
-  const reloadFiles = createReloader({ ...options, project, builder, server, migrations: session.migrations })
+  const reloadFiles = createReloader({
+    ...options,
+    project,
+    builder,
+    server,
+    migrations: session.migrations,
+    takeLoaded: (changed) => session.draft.takeLoaded(changed),
+  })
   const first = await reloadFiles().finally(server.started)
   const user = await ensureDevelopmentUser(options.folder, server.host.system, 'failed' in first ? [] : first.scopes)
   if (options.deliver) opened.defer(startDelivering(session))

@@ -1,52 +1,78 @@
-import type { ExpectedReload } from './draft/folder-draft.ts'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { ExpectedChange, ExpectedReload } from './draft/folder-draft.ts'
 import { isWatchedFile } from './watch-project.ts'
 
 const expectedMs = 10_000
 
-/** The reloads of files that the pages of the backend write. */
-export interface ExpectedReloads {
-  expect(files: readonly string[]): ExpectedReload
-  /** Returns `backend` if its pages have written all files. */
-  findOrigin(files: readonly string[]): 'backend' | undefined
-  /** Notes that files were reloaded. */
-  note(files: readonly string[]): void
+interface ExpectedWrite {
+  /** The files with their texts before. */
+  readonly files: ReadonlyMap<string, string | undefined>
+  readonly missing: Set<string>
+  done(isReloaded: boolean): void
 }
 
-export function makeExpectedReloads(): ExpectedReloads {
-  const expected = new Set<{
-    readonly files: ReadonlySet<string>
-    readonly missing: Set<string>
-    done(isReloaded: boolean): void
-  }>()
+/** The files of each that are written. A reload for an earlier save of such a file may not contain them. */
+export type Written = ReadonlyMap<ExpectedWrite, ReadonlySet<string>>
+
+/** The reloads of files that the pages of the backend write. */
+export interface ExpectedReloads {
+  expect(changes: readonly ExpectedChange[]): ExpectedReload
+  /** Returns `backend` if its pages have written all files. */
+  findOrigin(files: readonly string[]): 'backend' | undefined
+  /** Returns the files that are written by now. */
+  listWritten(): Written
+  /** Notes that files were reloaded. @param written those that were written when the load began; all by default */
+  note(files: readonly string[], written?: Written): void
+}
+
+export function makeExpectedReloads(folder: string): ExpectedReloads {
+  const expected = new Set<ExpectedWrite>()
   return {
-    expect(files) {
+    expect(changes) {
       const { promise, resolve } = Promise.withResolvers<boolean>()
-      const watched = files.filter((file) => isWatchedFile(file))
+      const files = new Map(
+        changes.flatMap(({ file, before }) => (isWatchedFile(file) ? [[file, before] as const] : [])),
+      )
       const timer = setTimeout(() => one.done(false), expectedMs)
-      const one = {
-        files: new Set(watched),
-        missing: new Set(watched),
-        done(isReloaded: boolean) {
+      const one: ExpectedWrite = {
+        files,
+        missing: new Set(files.keys()),
+        done(isReloaded) {
           clearTimeout(timer)
           expected.delete(one)
           resolve(isReloaded)
         },
       }
       expected.add(one)
-      if (watched.length === 0) one.done(true)
+      if (files.size === 0) one.done(true)
       return { done: promise, cancel: () => one.done(false) }
     },
     findOrigin(files) {
-      const written = [...expected].flatMap((one) => [...one.files])
+      const written = [...expected].flatMap((one) => [...one.files.keys()])
       // The watcher also reports new folders.
       const isOfBackend = (file: string) => written.some((one) => one === file || one.startsWith(`${file}/`))
       return files.length > 0 && files.every(isOfBackend) ? 'backend' : undefined
     },
-    note(files) {
+    listWritten() {
+      const isChanged = ([file, text]: readonly [string, string | undefined]) =>
+        textNow(path.join(folder, file)) !== text
+      return new Map([...expected].map((one) => [one, new Set([...one.files].filter(isChanged).map(([file]) => file))]))
+    },
+    note(files, written) {
       for (const one of expected) {
-        for (const file of files) one.missing.delete(file)
+        const own = written === undefined ? files : files.filter((file) => written.get(one)?.has(file))
+        for (const file of own) one.missing.delete(file)
         if (one.missing.size === 0) one.done(true)
       }
     },
+  }
+}
+
+function textNow(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
   }
 }

@@ -13,7 +13,7 @@ import {
   type WrittenTypes,
 } from '../build/index.ts'
 import type { TablesSnapshot } from '../contract/index.ts'
-import type { Definition, LoadedDefinition, LoadOptions } from '../definition/index.ts'
+import type { Definition, LoadedDefinition, LoadOptions, SourceCache } from '../definition/index.ts'
 import { hasErrors, type Diagnostic } from '../kit/index.ts'
 import { joinPlugins, loadBuiltInPlugins } from '../plugin/index.ts'
 import type { BuiltRelease } from '../release/index.ts'
@@ -37,6 +37,12 @@ export interface LoadedProject {
   readonly pluginFiles: readonly string[]
   /** Whether actions use a `tables.json` that is invalid or older than the migrations, which \`migrate\` fixes. */
   readonly needsMigration: boolean
+}
+
+/** A project that was loaded before changes of its files were written, and what was parsed for it. */
+export interface LoadedAhead {
+  readonly loaded: LoadedProject
+  readonly cache: SourceCache
 }
 
 export interface LoadProjectOptions extends Omit<LoadOptions, 'classes' | 'describe'> {

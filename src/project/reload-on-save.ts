@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { messageOf, refreshEnvironment } from '../kit/index.ts'
 import type { DevSession } from './dev-options.ts'
-import type { ExpectedReload } from './draft/folder-draft.ts'
+import type { ExpectedChange, ExpectedReload } from './draft/folder-draft.ts'
 import { ensureDevelopmentUser } from './development-user.ts'
 import type { ReloadRequest, ReloadResult } from './reloader.ts'
-import { makeExpectedReloads } from './expected-reloads.ts'
+import { makeExpectedReloads, type Written } from './expected-reloads.ts'
 import { makeOwnSnapshots } from './own-snapshots.ts'
 import { watchProject, type Change } from './watch-project.ts'
 
@@ -17,7 +17,7 @@ export interface ReloadOnSaveOptions {
 /** Reloads on each save. */
 export interface SaveWatcher {
   /** Must be called before the pages of the backend write files: their reload is printed as theirs. */
-  expect(files: readonly string[]): ExpectedReload
+  expect(changes: readonly ExpectedChange[]): ExpectedReload
   /** Reloads all files. */
   flush(): Promise<void>
   close(): Promise<void>
@@ -39,7 +39,7 @@ export async function reloadOnSave(
   let isServing = !('failed' in first)
   let isClosed = false
   const loader = makeLoader(options, reloadFiles)
-  const expected = makeExpectedReloads()
+  const expected = makeExpectedReloads(folder)
   const snapshots = makeOwnSnapshots(folder)
   let scopes = 'failed' in first ? '' : first.scopes.join(' ')
 
@@ -55,12 +55,14 @@ export async function reloadOnSave(
       watching.release()
     }
     const load = async (all: Change) => (last = await loader.load(all, onServed))
-    const { files } = await loadSettled(change, { watching, load, isClosed: () => isClosed })
+    const { listWritten } = expected
+    const settled = await loadSettled(change, { watching, load, listWritten, isClosed: () => isClosed })
+    const { files, isMove, written } = settled
     watching.follow(last.assets)
-    draft.reloaded(last)
+    draft.reloaded(last, isMove ? undefined : files)
     if (!('failed' in last)) await snapshots.note(last.migration.written)
     const origin = expected.findOrigin(files)
-    expected.note(files)
+    expected.note(files, written)
     const isQuiet = files.length === 0 ? isSilent : !files.some(isSource)
     if (isQuiet && last.state === before.state) return
     isServing ||= !('failed' in last)
@@ -141,23 +143,28 @@ function makeLoader(options: DevSession['options'], reloadFiles: ReloadOnSaveOpt
 interface Loading {
   readonly watching: Awaited<ReturnType<typeof watchProject>>
   load(change: Change): Promise<ReloadResult>
+  listWritten(): Written
   isClosed(): boolean
 }
 
 /**
  * Loads until the result counts: a failure only does if the files are still as they were loaded, because they may have
  * been read while an editor or a checkout was writing them.
- * @returns the change with all saves that were loaded with it
+ * @returns the change with all saves that were loaded with it, and the expected files that were written by then
  */
-async function loadSettled(change: Change, { watching, load, isClosed }: Loading): Promise<Change> {
+async function loadSettled(
+  change: Change,
+  { watching, load, listWritten, isClosed }: Loading,
+): Promise<Change & { readonly written: Written }> {
   let all = change
   for (let loads = 1; ; loads++) {
     const state = watching.readState()
+    const written = listWritten()
     const result = await load(all)
-    if (!('failed' in result) || loads === maxLoads || isClosed()) return all
+    if (!('failed' in result) || loads === maxLoads || isClosed()) return { ...all, written }
     await pause(failureSettleMs)
     const { files } = watching.takeChange()
-    if (files.length === 0 && watching.readState() === state) return all
+    if (files.length === 0 && watching.readState() === state) return { ...all, written }
     all = { files: [...new Set([...all.files, ...files])].toSorted(), isMove: true }
   }
 }

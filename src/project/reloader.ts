@@ -19,7 +19,7 @@ import { makeLock } from '../store/index.ts'
 import { collectDefinitionFiles } from './definition-files.ts'
 import type { DevConsole } from './dev-console.ts'
 import type { Project } from './find-project.ts'
-import { loadProject, writeProjectTypes, type LoadedProject } from './load-project.ts'
+import { loadProject, writeProjectTypes, type LoadedAhead, type LoadedProject } from './load-project.ts'
 import { migrateConnections, type MigrationReport } from './migrate.ts'
 import type { SessionMigrations } from './session-migrations.ts'
 import { suggestRequests, type SuggestedRequest } from './suggest-requests.ts'
@@ -31,6 +31,8 @@ export interface ReloaderOptions {
   readonly console: Pick<DevConsole, 'warned'>
   /** The migrations that this process ran. */
   readonly migrations: SessionMigrations
+  /** Returns the project if it was loaded with exactly these changes before they were written. */
+  takeLoaded(changed: ReadonlySet<string>): LoadedAhead | undefined
 }
 
 /** The result of a reload. */
@@ -92,7 +94,7 @@ const checkMs = 2000
 /** The state between reloads. */
 class Reloader {
   readonly #options: ReloaderOptions
-  readonly #cache = makeSourceCache()
+  #cache = makeSourceCache()
   #loaded: LoadedProject | undefined
   /** Changed files that were not built yet; undefined if any file may have changed. */
   #unbuilt: ReadonlySet<string> | undefined
@@ -174,14 +176,23 @@ class Reloader {
     if (loaded?.definition !== undefined && changed !== undefined && [...changed].every(isOwnCode)) return loaded
     const { project, server, builder } = this.#options
     this.#loaded = undefined
-    this.#loaded = await loadProject(project, {
-      variables: server.host.variables,
-      cache: this.#cache,
-      changed,
-      pluginBuilder: builder.plugins,
-    })
+    this.#loaded =
+      this.#takeLoaded(changed) ??
+      (await loadProject(project, {
+        variables: server.host.variables,
+        cache: this.#cache,
+        changed,
+        pluginBuilder: builder.plugins,
+      }))
     this.#unread = new Set()
     return this.#loaded
+  }
+
+  #takeLoaded(changed: ReadonlySet<string> | undefined): LoadedProject | undefined {
+    const ahead = changed === undefined ? undefined : this.#options.takeLoaded(changed)
+    if (ahead === undefined || this.#isFullReload) return undefined
+    this.#cache = ahead.cache
+    return ahead.loaded
   }
 
   /** Migrates before the actions are described, because they need the tables. */

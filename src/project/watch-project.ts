@@ -206,12 +206,14 @@ function findMarks(root: string): ReadonlySet<string> {
 class OutsideFiles {
   readonly #root: string
   readonly #realRoot: string
+  readonly #below: string
   /** Files and their folders. */
   readonly #known = new Set<string>()
 
   constructor(root: string) {
     this.#root = root
     this.#realRoot = realpathSync(root)
+    this.#below = path.resolve(root) + path.sep
   }
 
   /** @returns the folders that are new */
@@ -227,10 +229,16 @@ class OutsideFiles {
   }
 
   isOutside(file: string): boolean {
-    return path.relative(this.#root, file).startsWith('..')
+    return !this.#isBelow(file) && path.relative(this.#root, file).startsWith('..')
+  }
+
+  /** Quick, since the watcher asks for each file of a folder in which one has changed. */
+  #isBelow(file: string): boolean {
+    return file.startsWith(this.#below) && !file.includes(`${path.sep}..`)
   }
 
   nameOf(file: string): string {
+    if (this.#isBelow(file)) return file.slice(this.#below.length).replaceAll(path.sep, '/')
     const from = this.isOutside(file) ? this.#realRoot : this.#root
     return path.relative(from, file).split(path.sep).join('/')
   }

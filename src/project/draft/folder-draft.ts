@@ -21,7 +21,7 @@ import {
   type ActionFile,
 } from '../../backend/index.ts'
 import { openMigrationFiles, type PluginBuilder, type TableRequest } from '../../build/index.ts'
-import { makeSourceCache, type Texts } from '../../definition/index.ts'
+import { copySources, makeSourceCache, type Texts } from '../../definition/index.ts'
 import { isStorable, isWaypostError, messageOf, type Clock, type Diagnostic, type Variables } from '../../kit/index.ts'
 import {
   findFilesProblem,
@@ -34,7 +34,7 @@ import type { Project } from '../find-project.ts'
 import { ChangedOnDisk, sortChanges, writeFiles } from '../generate/write-files.ts'
 import { prepareAction } from '../generate/generate-action.ts'
 import { prepareRoute } from '../generate/generate-route.ts'
-import { loadProject, type LoadedProject } from '../load-project.ts'
+import { loadProject, type LoadedAhead, type LoadedProject } from '../load-project.ts'
 import { ChangeHistory } from './change-history.ts'
 import { findMentions, listActionFiles } from './list-action-files.ts'
 import { writeVariable } from './write-variable.ts'
@@ -52,9 +52,12 @@ export interface ExpectedReload {
   cancel(): void
 }
 
+/** A file that is about to be written, with its text before; undefined if there is none. */
+export type ExpectedChange = Pick<FileChange, 'file' | 'before'>
+
 /** What the draft uses of a running `dev`. */
 export interface DraftConnection {
-  readonly watching: { expect(files: readonly string[]): ExpectedReload }
+  readonly watching: { expect(changes: readonly ExpectedChange[]): ExpectedReload }
   readonly pluginBuilder: PluginBuilder
   readonly variables: Variables
 }
@@ -74,6 +77,8 @@ export class FolderDraft implements Draft {
   /** Who is writing files. */
   #writer: string | undefined
   readonly #checked = makeSourceCache()
+  /** The project with the changes that are being written, and the texts of all files with them. */
+  #ahead: { readonly loaded: LoadedProject; readonly texts: Texts; readonly files: ReadonlySet<string> } | undefined
   readonly #files: FolderFiles
   readonly #loadBase: Draft['loadBase']
   /** The files of the definition as last loaded. */
@@ -139,11 +144,13 @@ export class FolderDraft implements Draft {
   }
 
   async loadPlugins(): Promise<{ plugins: readonly ManifestPlugin[] }> {
+    await this.read()
     const { plugins } = await this.#load(new Map())
     return { plugins: plugins.map(({ manifest }) => manifest) }
   }
 
   async listActions(): Promise<readonly ActionFile[]> {
+    await this.read()
     const { definition, partial = definition } = await this.#load(new Map())
     return listActionFiles(this.folder.path, partial)
   }
@@ -160,29 +167,56 @@ export class FolderDraft implements Draft {
   }
 
   async check(changes: Parameters<Draft['check']>[0]): Promise<readonly Diagnostic[]> {
+    await this.read()
     return (await this.#load(new Map(changes.map(({ file, text }) => [file, text])))).diagnostics
   }
 
   async findNewErrors({ changes, tables }: PlannedDraft): Promise<readonly Diagnostic[]> {
-    const found = await this.#loadErrors(new Map(changes.map(({ file, text }) => [file, text])), tables)
-    if (found.length === 0) return []
-    return subtractKnown(found, await this.#loadErrors(new Map()))
+    this.#ahead = undefined
+    const changed = new Map(changes.map(({ file, text }) => [file, text]))
+    const before = this.#readLast().texts
+    const loaded = await this.#load(changed, tables)
+    const found = errorsOf(loaded)
+    if (found.length > 0) return subtractKnown(found, errorsOf(await this.#load(new Map())))
+    const texts = [...before, ...changed].filter((one): one is [string, string] => one[1] !== undefined)
+    // The migrations that are loaded are those on disk.
+    const isComplete = loaded.definition !== undefined && ![...changed.keys()].some(isMigration)
+    if (isComplete) this.#ahead = { loaded, texts: new Map(texts), files: new Set(changed.keys()) }
+    return []
   }
 
-  async #loadErrors(
-    texts: ReadonlyMap<string, string | undefined>,
-    tables?: PlannedDraft['tables'],
-  ): Promise<readonly Diagnostic[]> {
-    const { diagnostics, needsMigration } = await this.#load(texts, tables)
-    // The reload writes outdated tables again.
-    const isOutdated = ({ file }: Diagnostic) => needsMigration && file.startsWith('migrations/')
-    return diagnostics.filter((one) => one.severity === 'error' && !isOutdated(one))
+  /**
+   * Returns the project as it was loaded before a change was written, if exactly that has been written and nothing else
+   * has changed.
+   */
+  takeLoaded(changed: ReadonlySet<string>): LoadedAhead | undefined {
+    const ahead = this.#ahead
+    this.#ahead = undefined
+    const isOwn = changed.size > 0 && [...changed].every((file) => ahead?.files.has(file))
+    if (ahead === undefined || !isOwn) return undefined
+    const { texts } = this.#files.readAgain([...changed])
+    const isSame = texts.size === ahead.texts.size && [...texts].every(([file, text]) => ahead.texts.get(file) === text)
+    return isSame ? { loaded: ahead.loaded, cache: copySources(this.#checked, texts) } : undefined
+  }
+
+  #record(changed: readonly string[] | undefined): void {
+    try {
+      const files = changed === undefined ? this.#files.read(this.#used) : this.#files.readAgain(changed)
+      this.#history.record(files, this.#writer)
+    } catch {
+      // The next request of the pages gets the error.
+    }
+  }
+
+  /** Returns the files as they were read last: the caller has just read them. */
+  #readLast(): DraftFiles {
+    return this.#files.last ?? this.#files.read(this.#used)
   }
 
   #load(texts: ReadonlyMap<string, string | undefined>, tables?: PlannedDraft['tables']): Promise<LoadedProject> {
     const { pluginBuilder, variables } = this.#connection ?? {}
     return loadProject(this.#project, {
-      texts: new Map([...this.#files.read(this.#used).texts, ...texts]), // reads only what has changed
+      texts: new Map([...this.#readLast().texts, ...texts]),
       tables,
       cache: this.#checked,
       ...(variables && { variables }),
@@ -194,14 +228,15 @@ export class FolderDraft implements Draft {
     changes: readonly FileChange[],
     { code = [], by }: Parameters<Draft['write']>[1] = {},
   ): ReturnType<Draft['write']> {
-    const { texts } = await this.read()
-    assertWritable(this.folder.path, changes, { texts, code })
-    const reload = this.#connection?.watching.expect(changes.map(({ file }) => file))
+    assertWritable(this.folder.path, changes, { texts: this.#readLast().texts, code })
+    const names = changes.map(({ file }) => file)
+    const reload = this.#connection?.watching.expect(changes)
     try {
       this.#writer = by?.name
       await writeFiles(this.folder.path, sortChanges(changes))
-      await this.read()
+      this.#history.record(this.#files.readAgain(names), by?.name)
     } catch (error) {
+      this.#ahead = undefined
       reload?.cancel()
       if (isWaypostError(error) && error.cause instanceof ChangedOnDisk) return undefined
       throw error
@@ -216,15 +251,28 @@ export class FolderDraft implements Draft {
     this.thread.close()
   }
 
-  /** Records the result of a reload. */
-  reloaded(result: ReloadResult): void {
+  /**
+   * Records the result of a reload.
+   * @param changed the files that it was for; undefined if any file may have changed
+   */
+  reloaded(result: ReloadResult, changed?: readonly string[]): void {
     const { diagnostics, files } = result
     if (files.length > 0) this.#used = files
-    this.read().catch(() => undefined) // the next request of the pages gets the error
+    this.#record(changed)
     const isServed = !('failed' in result)
     const servedAt = isServed ? this.#clock.now() : this.#status.servedAt
     this.#status = { diagnostics, problem: 'error' in result ? describe(result.error) : undefined, isServed, servedAt }
   }
+}
+
+function errorsOf({ diagnostics, needsMigration }: LoadedProject): readonly Diagnostic[] {
+  // The reload writes outdated tables again.
+  const isOutdated = ({ file }: Diagnostic) => needsMigration && isMigration(file)
+  return diagnostics.filter((one) => one.severity === 'error' && !isOutdated(one))
+}
+
+function isMigration(file: string): boolean {
+  return file.startsWith('migrations/')
 }
 
 async function planRoute(

@@ -68,6 +68,27 @@ describe('editing the draft of a folder', () => {
     assert.equal(revision, saved.revision)
   })
 
+  test('changes of the backend and of an editor by turns are all served', async () => {
+    const describe = async (route: string) => {
+      const document = (await (await fetch(`${world.dev.started.url}/openapi.json`)).json()) as {
+        paths: Record<string, { get: { summary?: string } }>
+      }
+      return document.paths[route]!.get.summary
+    }
+    const done = 'resources/routes/done.yml'
+    for (const turn of ['One', 'Two', 'Three']) {
+      bodyOf(await patch({ edits: [{ at: `${method}/description`, value: `Backend ${turn}` }] }))
+      assert.equal(await describe('/todo'), `Backend ${turn}`)
+      const text = `methods:\n  GET: { public: true, description: Editor ${turn}, action: src/todo.ts }\n`
+      await world.write(done, text)
+      await until('the change of the editor is served', async () => (await describe('/done')) === `Editor ${turn}`)
+      assert.equal(await describe('/todo'), `Backend ${turn}`)
+      const files = [{ file: done, text: text.replace('Editor', 'Backend') }]
+      bodyOf(await patch({ edits: [{ at: `${method}/timeout`, value: '5s' }], files }))
+      assert.deepEqual([await describe('/todo'), await describe('/done')], [`Backend ${turn}`, `Backend ${turn}`])
+    }
+  })
+
   test('several values and files are one change with one reload', async () => {
     const seen = world.reports.length
     const route = { methods: { GET: { public: true, action: 'src/todo.ts' } } }
