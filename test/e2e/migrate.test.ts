@@ -46,6 +46,9 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
         [code, stdout.split('\n').filter((line) => line.includes('System/'))],
         [0, [`  Would run  System/${first}`]],
       )
+      const others = stdout.split('\n').filter((line) => line.startsWith('  Would run') && !line.includes('System/'))
+      assert.equal(others.length, 1, "Waypost's own migrations are one line")
+      assert.match(others[0]!, /Waypost's own tables \(\d+ migrations\)$/)
       assert.deepEqual(await states(project), [`${first} pending`])
       assert.ok(!existsSync(path.join(project.folder, '.waypost/system.db')))
     })
