@@ -114,7 +114,7 @@ const planted: Readonly<Record<string, { readonly files: Files; readonly at: str
   ),
   'pages-know-types-only': plant(
     'src/backend/ui/pages/server.tsx',
-    `import { type Operations } from '../../api/operations.ts'`,
+    `import { Operations } from '../../api/operations.ts'`,
   ),
   'pages-need-no-node': plant('src/backend/ui/pages/crypto.tsx', `import { createHash } from 'node:crypto'`),
   'pages-are-built-apart': plant('src/backend/mount.ts', `import type {} from './ui/main.tsx'`),
