@@ -9,6 +9,7 @@ import { callerOf, scopesOfRoute, type ConsumerRoute, type ConsumerSources } fro
 import { tokenRoutes } from './token-routes.ts'
 
 const routes: readonly ConsumerRoute[] = [...accountRoutes, ...clientRoutes, ...tokenRoutes, ...eventRoutes]
+const prefix = '/consumer'
 const maxBodyBytes = 64 * 1024
 
 /** Mounts the endpoints below `/consumer` and their OpenAPI document, which has the readers of `/openapi.json`. */
@@ -18,6 +19,7 @@ export function mountConsumer(sources: ConsumerSources): FastifyPluginAsync {
   let document: object | undefined
   return async (app) => {
     mountBuiltIn(app, routes, {
+      prefix,
       bodyLimit: maxBodyBytes,
       async authorize({ callers, isOffered }, request, reply) {
         if (isOffered?.(sources) === false) return reply.callNotFound()
@@ -36,7 +38,7 @@ export function mountConsumer(sources: ConsumerSources): FastifyPluginAsync {
         setStatus: (status: 200 | 201) => void reply.code(status),
       }),
     })
-    app.get('/consumer/openapi.json', async ({ headers }, reply) => {
+    app.get(`${prefix}/openapi.json`, async ({ headers }, reply) => {
       const { docs } = issuer.settings()
       if (docs === 'off') return reply.callNotFound()
       if (docs === 'private') await guard.authorize(headers.authorization, [])
@@ -51,7 +53,7 @@ export function describeConsumer(): object {
     title: 'Account API',
     version: '1', // that of Waypost is no information for everyone
     description: 'What users and their clients do with an account: logins, clients, tokens, events and subscriptions.',
-    below: '/consumer',
+    prefix,
     token: 'An access token with the scope',
     scopesOf: scopesOfRoute,
   })

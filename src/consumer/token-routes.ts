@@ -16,7 +16,7 @@ const list = defineRoute({
   name: 'listTokens',
   summary: 'List the tokens that act as the caller, including those of clients',
   method: 'GET',
-  path: '/consumer/token',
+  path: '/token',
   callers: 'logins',
   query: record(pageFields('^[\\w-]{1,100}$')),
   response: pageOf(
@@ -46,7 +46,7 @@ const add = defineRoute({
   name: 'createToken',
   summary: 'Issue a short-lived token for trying calls',
   method: 'POST',
-  path: '/consumer/token',
+  path: '/token',
   callers: 'logins',
   body: nullable(
     record({ scopes: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 100 })) }),
@@ -69,7 +69,7 @@ const revoke = defineRoute({
   name: 'revokeToken',
   summary: 'Revoke a token with those that renew each other with it',
   method: 'DELETE',
-  path: '/consumer/token/:id',
+  path: '/token/:id',
   callers: 'logins',
   params: byId,
   handle: ({ issuer, caller, params }) => revokeOwnToken(issuer, caller(), params.id),

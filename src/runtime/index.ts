@@ -11,7 +11,7 @@ export {
   type Logger,
   buildGeneration,
 } from './generation.ts'
-export { describeBuiltIn, linesType } from './built-in/describe.ts'
+export { describeBuiltIn } from './built-in/describe.ts'
 export { mountBuiltIn } from './built-in/mount.ts'
 export type { BuiltInRoute, RouteInput } from './built-in/route.ts'
 export { makeDataCheck } from './check-dispatched.ts'

@@ -67,7 +67,7 @@ describe('the admin API', () => {
     assert.equal((await world.call('GET /nothing')).status, 404)
     const wrong = await world.call('DELETE /server')
     assert.equal(wrong.status, 405)
-    assert.equal(wrong.headers.get('allow'), 'GET')
+    assert.equal(wrong.headers.get('allow'), 'GET, HEAD')
     const cross = await world.call('GET /account', { headers: { origin: 'https://evil.example' } })
     assert.equal(cross.headers.get('access-control-allow-origin'), null)
     assert.equal(cross.headers.get('cache-control'), 'no-store')

@@ -63,9 +63,9 @@ export function assertDescribed(
 ): void {
   const route = findRoute(method, target)
   if (route === undefined) return
-  assert.equal(status, route.answer === undefined ? 204 : (route.status ?? 200), text)
-  if (route.answer === undefined) return assert.equal(text, '')
-  assert.ok(ajv.validate(route.answer, body), `${method} ${target}: ${ajv.errorsText()}\n${text}`)
+  assert.equal(status, route.response === undefined ? 204 : (route.status ?? 200), text)
+  if (route.response === undefined) return assert.equal(text, '')
+  assert.ok(ajv.validate(route.response, body), `${method} ${target}: ${ajv.errorsText()}\n${text}`)
 }
 
 function findRoute(method: string, target: string): AdminRoute | undefined {

@@ -1,35 +1,59 @@
-import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { assertRecentPassword, readTokenId, type Guard } from '../../auth/index.ts'
-import { isWaypostError, parseAddress } from '../../kit/index.ts'
-import { makeProblemBody, problemTypeOf, type Endpoint, type Generation } from '../../runtime/index.ts'
+import { isWaypostError, parseAddress, version } from '../../kit/index.ts'
+import {
+  describeBuiltIn,
+  makeProblemBody,
+  mountBuiltIn,
+  problemTypeOf,
+  type Endpoint,
+  type Generation,
+} from '../../runtime/index.ts'
 import type { Draft } from '../draft/draft.ts'
 import { findActor } from '../deploy/actor.ts'
 import { errors, ProblemWith } from '../errors.ts'
 import { makeRateLimit } from '../deploy/limit-requests.ts'
-import { describeAdminApi, linesType } from './describe.ts'
-import { assertMatches, ChangedRecord, etagOf, type AdminCall, type AdminRoute, type AdminSources } from './route.ts'
+import {
+  assertMatches,
+  ChangedRecord,
+  etagOfRecord,
+  type AdminCall,
+  type AdminRoute,
+  type AdminSources,
+} from './route.ts'
 import { adminRoutes } from './routes.ts'
 
 export interface AdminApiOptions extends AdminSources {
   readonly guard: Guard
 }
 
-const documentPath = '/backend/openapi.json'
+const prefix = '/backend'
 const requestsPerMinute = 1200
 const usualBodyLimit = 1024 * 1024
 
-/** The endpoints of the admin API, mounted from the table of its routes. */
+/** The endpoints of the admin API and their OpenAPI document. */
 export function makeAdminApi({ guard, ...sources }: AdminApiOptions): FastifyPluginAsync {
   return async (app) => {
-    app.addHook('onSend', async (_request, reply) => {
-      reply.header('cache-control', 'no-store')
+    const checks = new Map(adminRoutes.map((route) => [route, authorizeRoute(route, guard, sources)]))
+    mountBuiltIn(app, adminRoutes, {
+      prefix,
+      bodyLimit: usualBodyLimit,
+      config: makeRateLimit('admin', requestsPerMinute),
+      hasStrictQuery: true,
+      authorize: (route, request) => checks.get(route)!(request),
+      makeCall: (request, reply) => makeCall(sources, request, reply),
+      sendError: async (route, error, reply) => sendProblem(route, error, reply),
     })
-    for (const route of adminRoutes) mountRoute(app, route, { guard, ...sources })
     let document: object | undefined
-    app.get(documentPath, { onRequest: authorize(guard, ['backend.read']) }, async () => {
-      return (document ??= describeAdminApi(
-        adminRoutes.map((route) => ({ ...route, scopes: scopesOf(route, sources.draft) })),
-      ))
+    app.get(`${prefix}/openapi.json`, { onRequest: authorize(guard, ['backend.read']) }, async () => {
+      return (document ??= describeBuiltIn(adminRoutes, {
+        title: 'Waypost admin API',
+        version,
+        description: 'What the pages of the backend call. Requests need an access token with the scope that they name.',
+        prefix,
+        token: 'An access token with one of the scopes',
+        scopesOf: (route) => scopesOf(route, sources.draft),
+      }))
     })
   }
 }
@@ -63,55 +87,21 @@ function isLoopback(address: string | undefined): boolean {
   return address !== undefined && parseAddress(address)?.range() === 'loopback'
 }
 
-function mountRoute(app: FastifyInstance, route: AdminRoute, { guard, ...sources }: AdminApiOptions): void {
-  const { method, path, params, query, body, answer, lines, status = 200, bodyLimit = usualBodyLimit } = route
-  app.route({
-    method,
-    url: `/backend${path}`,
-    bodyLimit,
-    exposeHeadRoute: false,
-    config: makeRateLimit('admin', requestsPerMinute),
-    onRequest: authorizeRoute(route, guard, sources),
-    // A caller can send the body a minute later. Meanwhile, the token may have been revoked.
-    ...(body === undefined ? {} : { preHandler: authorizeRoute(route, guard, sources) }),
-    schema: {
-      ...(params === undefined ? {} : { params }),
-      querystring: query ?? { type: 'object', additionalProperties: false },
-      ...(body === undefined ? {} : { body }),
-    },
-    async handler(request, reply) {
-      try {
-        const result = await route.handle(makeCall(sources, request, reply))
-        if (lines !== undefined) reply.type(linesType)
-        return await reply.code(answer === undefined && lines === undefined ? 204 : status).send(result)
-      } catch (error) {
-        return sendProblem(route, error, reply)
-      }
-    },
-  })
-}
-
-type AnyCall = Parameters<AdminRoute['handle']>[0]
-
-function makeCall(sources: AdminSources, request: FastifyRequest, reply: FastifyReply): AnyCall {
+function makeCall(sources: AdminSources, request: FastifyRequest, reply: FastifyReply): AdminCall {
   const { host, applyChanges } = sources
   const actor = () => findActor(host.system, request)
-  const call: AdminCall<unknown, unknown, unknown> = {
+  return {
     ...sources,
-    params: request.params,
-    query: request.query,
-    body: request.body,
     principal: request.principal!,
     tokenId: readTokenId((request.headers.authorization ?? '').split(' ').at(-1)!),
     actor,
     acting: async () => ({ ...host, applyChanges, actor: await actor() }),
     assertRecentPassword: () => assertRecentPassword(request.headers.authorization, host.clock.now()),
-    tag: (record) => void reply.header('etag', etagOf(record)),
+    tag: (record) => void reply.header('etag', etagOfRecord(record)),
     condition: request.headers['if-none-match'] === '*' ? null : request.headers['if-match'],
     setEtag: (etag) => void reply.header('etag', etag),
     assertUnchanged: (record) => assertMatches(request.headers['if-match'], record),
   }
-  return call as AnyCall
 }
 
 /** Adds to an error what callers need to continue: the current record, or the field that caused it. */
@@ -134,7 +124,7 @@ function sendProblem({ fields = {} }: AdminRoute, error: unknown, reply: Fastify
     .code(status)
     .type('application/problem+json')
     .serializer((value: unknown) => JSON.stringify(value)) // as the type of other problems, without a charset
-    .headers(error instanceof ChangedRecord ? { etag: etagOf(error.current) } : {})
+    .headers(error instanceof ChangedRecord ? { etag: etagOfRecord(error.current) } : {})
     .send({
       ...makeProblemBody(problemTypeOf(known), status, message),
       ...(hint === undefined ? {} : { hint }),

@@ -3,7 +3,7 @@ import type { DefinedRoute } from './route.ts'
 import type { DefinedRoutes } from './routes.ts'
 
 /**
- * The parameters, body, answer and lines of each operation of the admin API, by method and path below `/backend`. The
+ * The parameters, body, response and lines of each operation of the admin API, by method and path below `/backend`. The
  * pages import this type and nothing else of the server.
  */
 export type Operations = {
@@ -17,13 +17,13 @@ type TypesOf<Route extends DefinedRoutes> =
     infer Params,
     infer Query,
     infer Body,
-    infer Answer,
+    infer Response,
     infer Lines
   >
     ? Part<'params', Params, TObject> &
         Part<'query', Query, TObject> &
         Part<'body', Body, TSchema> &
-        Part<'answer', Answer, TSchema> &
+        Part<'response', Response, TSchema> &
         Part<'lines', Lines, TSchema>
     : never
 

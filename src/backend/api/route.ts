@@ -1,8 +1,7 @@
-import type { Readable } from 'node:stream'
-import type { Static, TObject, TSchema } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import type { backendScopes } from '../../auth/index.ts'
 import type { Principal } from '../../contract/index.ts'
-import { sha256 } from '../../kit/index.ts'
+import { etagOf } from '../../kit/index.ts'
 import type { TrafficLog } from './traffic-log.ts'
 import type { KnownActor } from '../deploy/actor.ts'
 import type { Draft } from '../draft/draft.ts'
@@ -10,6 +9,7 @@ import type { Publisher } from '../publish/publisher.ts'
 import type { Host, ReleaseTerms } from '../../host/index.ts'
 import type { ActingHost } from '../../operate/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
+import type { BuiltInRoute } from '../../runtime/index.ts'
 
 /** What the routes use of their server. */
 export interface AdminSources {
@@ -29,19 +29,13 @@ export interface AdminSources {
   applyChanges(): Promise<void>
 }
 
-/** A route of the admin API, as data: what is mounted, documented and tested comes from it. */
+/** A route of the admin API. */
 export interface AdminRoute<
   Params extends TObject = TObject,
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
-  Answer extends TSchema = TSchema,
-> {
-  /** The operation's id in the OpenAPI document. */
-  readonly name: string
-  readonly summary: string
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below `/backend`, with parameters such as `:id`. */
-  readonly path: string
+  Response extends TSchema = TSchema,
+> extends BuiltInRoute<Params, Query, Body, Response, AdminCall> {
   /** The token must have one of these. */
   readonly scopes: readonly (typeof backendScopes)[number][]
   /** Whether the pages of the backend must have asked for the password within the last 15 minutes. */
@@ -51,37 +45,12 @@ export interface AdminRoute<
    * changes need `backend.deploy` instead of `backend.write`, and other machines get 403.
    */
   readonly usesDraft?: boolean
-  /** The largest body in bytes; 1 MB by default. */
-  readonly bodyLimit?: number
-  readonly params?: Params
-  /** Values are texts. */
-  readonly query?: Query
-  readonly body?: Body
-  /** The status of a successful response; 200 by default, 204 without an answer. */
-  readonly status?: 200 | 201 | 202
-  /** The schema of a successful response. */
-  readonly answer?: Answer
-  /** The schema of each line if the answer is a stream of lines of JSON. */
-  readonly lines?: TSchema
-  /** Accepts `If-Match` with the ETag of an earlier answer. */
-  readonly hasIfMatch?: boolean
   /** The part of the request that causes an error, by its code: `body/name`. */
   readonly fields?: Readonly<Record<`WP_${string}`, string>>
-  handle(call: AdminCall<Static<Params>, Static<Query>, Static<Body>>): Promise<Immutable<Static<Answer>> | Readable>
 }
 
-/** A value whose arrays may be read-only. */
-type Immutable<Value> = Value extends readonly (infer Item)[]
-  ? readonly Immutable<Item>[]
-  : Value extends object
-    ? { readonly [Key in keyof Value]: Immutable<Value[Key]> }
-    : Value
-
-/** A request to the admin API. */
-export interface AdminCall<Params, Query, Body> extends AdminSources {
-  readonly params: Params
-  readonly query: Query
-  readonly body: Body
+/** What a handler of the admin API gets beside the request's input. */
+export interface AdminCall extends AdminSources {
   readonly principal: Principal
   /** The id of the caller's token. */
   readonly tokenId: string | undefined
@@ -91,11 +60,11 @@ export interface AdminCall<Params, Query, Body> extends AdminSources {
   acting(): Promise<ActingHost>
   /** For requests that grant rights only sometimes. @throws WP_AUTH_STEP_UP */
   assertRecentPassword(): void
-  /** Sets the ETag of the answer to that of a record. */
+  /** Sets the ETag of the response to that of a record. */
   tag(record: unknown): void
   /** What the headers `If-Match` and `If-None-Match` require: an ETag, `*` for any value, null for none. */
   readonly condition: string | null | undefined
-  /** Sets the ETag of the answer. */
+  /** Sets the ETag of the response. */
   setEtag(etag: string): void
   /**
    * Checks `If-Match` against the current record, which another caller may have changed.
@@ -111,15 +80,15 @@ export interface DefinedRoute<
   Params extends TObject,
   Query extends TObject,
   Body extends TSchema,
-  Answer extends TSchema,
+  Response extends TSchema,
   Lines extends TSchema,
-> extends Omit<AdminRoute, 'method' | 'path' | 'params' | 'query' | 'body' | 'answer' | 'lines'> {
+> extends Omit<AdminRoute, 'method' | 'path' | 'params' | 'query' | 'body' | 'response' | 'lines'> {
   readonly method: Method
   readonly path: Path
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
-  readonly answer?: Answer
+  readonly response?: Response
   readonly lines?: Lines
 }
 
@@ -130,19 +99,19 @@ export function defineRoute<
   Params extends TObject,
   Query extends TObject,
   Body extends TSchema,
-  Answer extends TSchema,
+  Response extends TSchema,
   Lines extends TSchema,
 >(
-  route: AdminRoute<Params, Query, Body, Answer> & {
+  route: AdminRoute<Params, Query, Body, Response> & {
     readonly method: Method
     readonly path: Path
     readonly lines?: Lines
   },
-): DefinedRoute<Method, Path, Params, Query, Body, Answer, Lines> {
+): DefinedRoute<Method, Path, Params, Query, Body, Response, Lines> {
   return route
 }
 
-/** Another caller has changed the record. The answer carries the current one. */
+/** Another caller has changed the record. The response contains the current one. */
 export class ChangedRecord extends Error {
   readonly current: unknown
 
@@ -155,11 +124,11 @@ export class ChangedRecord extends Error {
 /** @throws ChangedRecord if `If-Match` names another state of the record */
 export function assertMatches(ifMatch: string | undefined, current: unknown): void {
   if (ifMatch === undefined || ifMatch.trim() === '*') return
-  const tag = etagOf(current)
+  const tag = etagOfRecord(current)
   if (!ifMatch.split(',').some((one) => one.trim() === tag)) throw new ChangedRecord(current)
 }
 
 /** A strong ETag of a record: a hash of its content. */
-export function etagOf(record: unknown): string {
-  return `"${sha256(JSON.stringify(record)).slice(0, 32)}"`
+export function etagOfRecord(record: unknown): string {
+  return etagOf(JSON.stringify(record))
 }

@@ -10,8 +10,8 @@ export interface TableDescription<Route extends BuiltInRoute> {
   readonly title: string
   readonly version: string
   readonly description: string
-  /** The part of all paths that is not the subject of an operation: `/backend`. */
-  readonly below: string
+  /** Begins all paths: `/backend`. */
+  readonly prefix: string
   /** What the token of the security scheme must be. */
   readonly token: string
   /** The scopes of which a token needs one; undefined if the route needs no token. */
@@ -23,10 +23,10 @@ export function describeBuiltIn<Route extends BuiltInRoute>(
   routes: readonly Route[],
   table: TableDescription<Route>,
 ): object {
-  const tagOf = (route: Route) => route.path.slice(table.below.length).split('/')[1]!
+  const tagOf = (route: Route) => route.path.split('/')[1]!
   const paths: Record<string, Record<string, object>> = {}
   for (const route of routes) {
-    const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
+    const path = `${table.prefix}${route.path}`.replaceAll(/:(\w+)/g, '{$1}')
     const scopes = table.scopesOf(route)
     paths[path] = {
       ...paths[path],

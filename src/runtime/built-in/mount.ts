@@ -22,7 +22,7 @@ function mountRoute<Route extends BuiltInRoute>(app: FastifyInstance, route: Rou
   const querystring = query ?? strict
   app.route({
     method,
-    url: path,
+    url: `${table.prefix}${path}`,
     bodyLimit,
     exposeHeadRoute: method === 'GET' && lines === undefined, // a stream would begin and never end
     ...(table.config === undefined ? {} : { config: table.config }),

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import type { Readable } from 'node:stream'
 import type { Static, TObject, TSchema } from 'typebox'
 
@@ -14,7 +14,7 @@ export interface BuiltInRoute<
   readonly name: string
   readonly summary: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With parameters such as `:id`. */
+  /** Below the prefix of its table, with parameters such as `:id`. */
   readonly path: string
   /** The largest body in bytes; that of its table by default. */
   readonly bodyLimit?: number
@@ -53,10 +53,12 @@ type Immutable<Value> = Value extends readonly (infer Item)[]
 
 /** The rules and the call that all routes of a table have. */
 export interface RouteTable<Route extends BuiltInRoute> {
+  /** Begins all paths: `/backend`. */
+  readonly prefix: string
   /** The largest body in bytes. */
   readonly bodyLimit: number
   /** The type of errors and the limits that apply before a request is accepted. */
-  readonly config?: Readonly<Record<string, unknown>>
+  readonly config?: FastifyContextConfig
   /** Rejects undeclared parameters of a query. */
   readonly hasStrictQuery?: boolean
   /** Throws if the caller must not use the route. Runs again when the body of a request has arrived. */

@@ -10,7 +10,7 @@ const account = defineRoute({
   method: 'GET',
   path: '/account',
   scopes: backendScopes,
-  answer: record({
+  response: record({
     user: record({ id: text, name: text }),
     scopes: Type.Array(text),
     server: record({

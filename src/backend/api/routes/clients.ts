@@ -64,7 +64,7 @@ const list = defineRoute({
     'created',
     '-created',
   ),
-  answer: pageOf(client),
+  response: pageOf(client),
   async handle({ host, query }) {
     const { entry, next = null } = await listMatching(listHostClients(host, { ...query, limit: readLimit(query) }))
     return { entry: entry.map(formatClient), next }
@@ -78,7 +78,7 @@ const show = defineRoute({
   path: '/client/:id',
   scopes: adminOnly,
   params,
-  answer: client,
+  response: client,
   async handle({ host, params: { id }, tag }) {
     const found = formatClient(await findHostClient(host, id))
     tag(found)
@@ -93,7 +93,7 @@ const countAccess = defineRoute({
   path: '/client/:id/access',
   scopes: adminOnly,
   params,
-  answer: endedAccess,
+  response: endedAccess,
   handle: ({ host, params: { id } }) => countHostAccess(host, { client: id }),
 })
 
@@ -113,7 +113,7 @@ const add = defineRoute({
     public: Type.Optional(Type.Boolean({ description: 'A public client has no secret' })),
   }),
   status: 201,
-  answer: record({ client, client_secret: maybeText }),
+  response: record({ client, client_secret: maybeText }),
   fields: { ...partFields, WP_AUTH_USER_UNKNOWN: 'body/user' },
   async handle({ host, body, acting }) {
     const { client_id: id, client_secret: secret = null } = await addHostClient(await acting(), {
@@ -143,7 +143,7 @@ const change = defineRoute({
     grants: Type.Optional(grants),
     redirect_uris: Type.Optional(redirectUris),
   }),
-  answer: client,
+  response: client,
   fields: partFields,
   async handle({ params: { id }, body, acting, assertUnchanged, tag }) {
     const { redirect_uris: uris, ...rest } = body
@@ -166,7 +166,7 @@ const disable = defineRoute({
   path: '/client/:id/disable',
   scopes: adminOnly,
   params,
-  answer: record({ client, ended: endedAccess }),
+  response: record({ client, ended: endedAccess }),
   async handle({ params: { id }, acting }) {
     const { client: changed, ended } = await changeHostClient(await acting(), { client: id, status: 'disabled' })
     return { client: formatClient(changed), ended }
@@ -181,7 +181,7 @@ const enable = defineRoute({
   scopes: adminOnly,
   needsRecentPassword: true,
   params,
-  answer: client,
+  response: client,
   async handle({ params: { id }, acting }) {
     return formatClient((await changeHostClient(await acting(), { client: id, status: 'active' })).client)
   },
@@ -195,7 +195,7 @@ const renewSecret = defineRoute({
   scopes: adminOnly,
   needsRecentPassword: true,
   params,
-  answer: record({ client_id: text, client_secret: text }),
+  response: record({ client_id: text, client_secret: text }),
   async handle({ params: { id }, acting }) {
     const { name: _, ...renewed } = await renewHostClientSecret(await acting(), id)
     return renewed

@@ -27,7 +27,7 @@ const classes = defineRoute({
   method: 'GET',
   path: '/class',
   scopes: ['backend.read'],
-  answer: record({
+  response: record({
     connections: Type.Array(
       record({ name: text, plugin: text, description: text, config: schema, capabilities: texts, migrations: flag }),
     ),
@@ -72,7 +72,7 @@ const tables = defineRoute({
   scopes: ['backend.read'],
   /** `draft`: the tables after the migrations of the draft; of the active release while the draft has errors. */
   query: record({ of: Type.Optional(oneOf('active', 'draft')) }),
-  answer: record({
+  response: record({
     entry: Type.Array(
       record({
         connection: text,
@@ -123,7 +123,7 @@ const migrations = defineRoute({
   method: 'GET',
   path: '/migration',
   scopes: ['backend.read'],
-  answer: record({
+  response: record({
     entry: Type.Array(
       record({
         connection: text,
@@ -158,7 +158,7 @@ const plugins = defineRoute({
   method: 'GET',
   path: '/plugin',
   scopes: ['backend.read'],
-  answer: record({
+  response: record({
     entry: Type.Array(
       record({
         name: text,
@@ -195,7 +195,7 @@ const connections = defineRoute({
   method: 'GET',
   path: '/connection',
   scopes: ['backend.read'],
-  answer: record({
+  response: record({
     entry: Type.Array(
       record({
         name: text,
@@ -223,7 +223,7 @@ const connectionTest = defineRoute({
   path: '/connection/:name/test',
   scopes: ['backend.deploy'],
   params: record({ name }),
-  answer: record({ ok: flag, ms: Type.Number(), problem: maybeText }),
+  response: record({ ok: flag, ms: Type.Number(), problem: maybeText }),
   async handle({ host, params }) {
     const { ms, problem } = await testHostConnection(host, params.name)
     return { ok: problem === undefined, ms, problem: problem ?? null }

@@ -81,7 +81,7 @@ const definition = defineRoute({
   path: '/release/:id/definition',
   scopes: ['backend.read'],
   params: record({ id }),
-  answer: record({
+  response: record({
     /** Null for a draft, and if the active release is requested before the first deployment, without anything. */
     id: maybeText,
     is_active: flag,
@@ -256,7 +256,7 @@ const oneMethod = defineRoute({
   params: record({ id }),
   /** For example `GET` and `/todo/:id`. */
   query: record({ method: text, path: Type.String({ maxLength: 2048 }) }),
-  answer: record({
+  response: record({
     ...method,
     timeout_ms: maybeNumber,
     config: Type.Union([config, Type.Null()]),
@@ -313,7 +313,7 @@ const definitionSchema = defineRoute({
   method: 'GET',
   path: '/definition-schema',
   scopes: ['backend.read'],
-  answer: Type.Record(Type.String(), Type.Unknown()),
+  response: Type.Record(Type.String(), Type.Unknown()),
   handle: async () => makeEditorSchema() as Readonly<Record<string, unknown>>,
 })
 

@@ -105,7 +105,7 @@ const deliveries = defineRoute({
     since: Type.Optional(since),
   }),
   fields: { WP_STORE_CURSOR: 'query/cursor', WP_BACKEND_SINCE: 'query/since' },
-  answer: pageOf(record(listed)),
+  response: pageOf(record(listed)),
   async handle({ host, query }) {
     const { status: state, event, subscription, endpoint, user, cursor } = query
     const filter = {
@@ -130,7 +130,7 @@ const delivery = defineRoute({
   path: '/delivery/:id',
   scopes: ['backend.operate'],
   params: record({ id }),
-  answer: record({
+  response: record({
     ...listed,
     /** What is posted; null if the message has been deleted. */
     body: maybeText,
@@ -203,7 +203,7 @@ const replaySurvey = defineRoute({
   scopes: ['backend.operate'],
   query: record(replayFilter),
   fields: { WP_BACKEND_SINCE: 'query/since' },
-  answer: record({ deliveries: Type.Integer() }),
+  response: record({ deliveries: Type.Integer() }),
   async handle({ host, query }) {
     return { deliveries: await countReplayable(host, { ...query, since: readSince(query)! }) }
   },
@@ -220,7 +220,7 @@ const replayDead = defineRoute({
   scopes: ['backend.operate'],
   body: record(replayFilter),
   fields: { WP_BACKEND_SINCE: 'body/since' },
-  answer: record({ deliveries: Type.Integer(), more: Type.Boolean() }),
+  response: record({ deliveries: Type.Integer(), more: Type.Boolean() }),
   async handle({ body, acting }) {
     const wanted = { ...body, since: readSince(body)!, limit: maxReplayed, confirm: async () => true }
     const { replayed, more } = (await replayHostDeliveries(await acting(), wanted))!
@@ -234,7 +234,7 @@ const summary = defineRoute({
   method: 'GET',
   path: '/delivery/summary',
   scopes: ['backend.read', 'backend.operate'],
-  answer: record({ dead: Type.Integer(), postponed: Type.Integer(), pending: Type.Integer() }),
+  response: record({ dead: Type.Integer(), postponed: Type.Integer(), pending: Type.Integer() }),
   async handle({ host }) {
     return loadDeliverySummary(host)
   },
@@ -268,7 +268,7 @@ const messages = defineRoute({
   scopes: ['backend.operate'],
   query: filterQuery({ event: Type.Optional(filterText), since: Type.Optional(since) }),
   fields: { WP_STORE_CURSOR: 'query/cursor', WP_BACKEND_SINCE: 'query/since' },
-  answer: pageOf(record(listedMessage)),
+  response: pageOf(record(listedMessage)),
   async handle({ host, query }) {
     const { event, cursor } = query
     const filter = { event, cursor, since: readSince(query), limit: readLimit(query) }
@@ -284,7 +284,7 @@ const message = defineRoute({
   path: '/message/:id',
   scopes: ['backend.operate'],
   params: record({ id }),
-  answer: record({ ...listedMessage, body: text, is_body_truncated: Type.Boolean() }),
+  response: record({ ...listedMessage, body: text, is_body_truncated: Type.Boolean() }),
   async handle({ host, params }) {
     const { body, isTruncated, ...found } = await findHostMessage(host, params.id)
     return { ...formatMessage(found), body, is_body_truncated: isTruncated }

@@ -27,7 +27,7 @@ export const file = defineRoute({
   scopes: ['backend.read'],
   usesDraft: true,
   query: record({ path: filePath }),
-  answer: record({
+  response: record({
     file: text,
     text,
     /** The JSON pointers of waypost.yml at which the file is included. */
@@ -63,7 +63,7 @@ export const files = defineRoute({
   scopes: ['backend.read'],
   usesDraft: true,
   query: record({ of: oneOf('draft', 'active') }),
-  answer: record({ entry: Type.Array(record({ file: text, text })) }),
+  response: record({ entry: Type.Array(record({ file: text, text })) }),
   async handle({ query: { of }, host, ...call }) {
     if (of === 'draft') {
       const { texts } = await draftOf(call).read()
@@ -90,7 +90,7 @@ export const check = defineRoute({
   scopes: ['backend.write'],
   usesDraft: true,
   body: record({ files: Type.Array(record({ file: filePath, text: fileText }), { minItems: 1, maxItems: 100 }) }),
-  answer: record({
+  response: record({
     /** Those of the given files. */
     diagnostics: Type.Array(diagnostic),
   }),
@@ -116,7 +116,7 @@ export const putFile = defineRoute({
   bodyLimit: draftBodyLimit,
   query: record({ path: filePath, ...ignoringErrors }),
   body: record({ text: fileText }),
-  answer: draftSaved,
+  response: draftSaved,
   handle: ({ query, body, ...call }) =>
     saveEdits(
       call,
@@ -134,7 +134,7 @@ export const deleteFile = defineRoute({
   usesDraft: true,
   hasIfMatch: true,
   query: record({ path: filePath, ...ignoringErrors }),
-  answer: draftSaved,
+  response: draftSaved,
   handle: ({ query, ...call }) =>
     saveEdits(call, { files: [{ file: query.path, text: null, ...conditionOf(call) }] }, query.with_errors === 'true'),
 })

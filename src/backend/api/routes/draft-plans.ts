@@ -100,7 +100,7 @@ const route = defineRoute({
     public: Type.Optional(flag),
     preview,
   }),
-  answer: record({
+  response: record({
     /** `POST /order` */
     route: text,
     /** The file of its class. */
@@ -122,7 +122,7 @@ const actions = defineRoute({
   path: '/draft/action',
   scopes: ['backend.read'],
   usesDraft: true,
-  answer: record({
+  response: record({
     entry: Type.Array(
       record({
         file: text,
@@ -151,7 +151,7 @@ const action = defineRoute({
     route: Type.Optional(Type.String({ maxLength: 1000 })),
     preview,
   }),
-  answer: record({
+  response: record({
     /** `POST /todo`, or `cronjob tidy`. */
     use: text,
     file: text,
@@ -175,7 +175,7 @@ const variable = defineRoute({
   usesDraft: true,
   params: record({ name: Type.String({ maxLength: 1000 }) }),
   body: record({ value: Type.String({ maxLength: 65_536 }) }),
-  answer: record({
+  response: record({
     /** The name to use in the definition: another one if a value of this name is in use. */
     name: text,
   }),

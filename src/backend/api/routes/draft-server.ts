@@ -32,7 +32,7 @@ const discard = defineRoute({
   scopes: ['backend.write'],
   usesDraft: true,
   body: record({ changes: Type.Optional(Type.Array(name, { maxItems: 10_000 })) }),
-  answer: record({
+  response: record({
     revision: text,
     /** Migrations that have run, so they stay. */
     kept: Type.Array(record({ name: text, reason: text })),
@@ -57,7 +57,7 @@ const rebase = defineRoute({
     /** By the name of the conflict. */
     take: Type.Record(Type.String(), oneOf('mine', 'theirs')),
   }),
-  answer: draftSaved,
+  response: draftSaved,
   async handle({ body: { revision, take }, ...call }) {
     const draft = systemDraftOf(call)
     const { diagnostics: before } = await draft.status()
@@ -91,7 +91,7 @@ const open = defineRoute({
   scopes: ['backend.write'],
   usesDraft: true,
   body: record({ activation: Type.Integer({ minimum: 1 }) }),
-  answer: record({ revision: text }),
+  response: record({ revision: text }),
   fields: { WP_BACKEND_DRAFT_ACTIVATION: 'body/activation' },
   async handle({ body, ...call }) {
     const draft = systemDraftOf(call)

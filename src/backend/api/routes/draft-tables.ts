@@ -65,7 +65,7 @@ const load = defineRoute({
   scopes: ['backend.read'],
   usesDraft: true,
   query: record({ connection: name, table: Type.Optional(name) }),
-  answer: record({
+  response: record({
     connections: Type.Array(record({ name: text, kind: Type.Union([oneOf('sqlite', 'postgresql'), Type.Null()]) })),
     table: Type.Union([
       record({
@@ -128,7 +128,7 @@ const migration = defineRoute({
     /** Save also if the definition then has new errors. */
     with_errors: Type.Optional(Type.Boolean()),
   }),
-  answer: record({
+  response: record({
     /** What happens to the migration; null if nothing changes. */
     change: Type.Union([file, Type.Null()]),
     /** The other files that change, since they name renamed or dropped columns. */
@@ -328,7 +328,7 @@ const api = defineRoute({
     /** Whether to write nothing. */
     preview: Type.Boolean(),
   }),
-  answer: record({
+  response: record({
     action: text,
     methods: texts,
     files: Type.Array(file),

@@ -33,7 +33,7 @@ export const value = defineRoute({
   scopes: ['backend.read'],
   usesDraft: true,
   query: record({ at: pointer }),
-  answer: valueAnswer,
+  response: valueAnswer,
   async handle({ query: { at }, ...call }) {
     const own = draftOf(call)
     const { texts } = await own.read()
@@ -55,7 +55,7 @@ export const putValue = defineRoute({
   hasIfMatch: true,
   query: record({ at: pointer, ...ignoringErrors }),
   body: record({ value: Type.Unknown() }),
-  answer: draftSaved,
+  response: draftSaved,
   handle: ({ query, body, ...call }) =>
     saveEdits(
       call,
@@ -73,7 +73,7 @@ export const deleteValue = defineRoute({
   usesDraft: true,
   hasIfMatch: true,
   query: record({ at: pointer, ...ignoringErrors }),
-  answer: draftSaved,
+  response: draftSaved,
   handle: ({ query, ...call }) =>
     saveEdits(call, { edits: [{ at: query.at, ...conditionOf(call) }] }, query.with_errors === 'true'),
 })
@@ -88,7 +88,7 @@ export const use = defineRoute({
   scopes: ['backend.read'],
   usesDraft: true,
   query: record({ at: pointer }),
-  answer: record({ entry: uses }),
+  response: record({ entry: uses }),
   async handle({ query: { at }, ...call }) {
     const own = draftOf(call)
     const { texts } = await own.read()
@@ -109,7 +109,7 @@ export const renaming = defineRoute({
   scopes: ['backend.write'],
   usesDraft: true,
   body: record({ at: pointer, to: Type.String({ maxLength: 1000 }), if: condition }),
-  answer: record({
+  response: record({
     /** What is renamed with it. */
     uses,
     /** The pointer after renaming. */

@@ -25,7 +25,7 @@ const draft = defineRoute({
   path: '/draft',
   scopes: ['backend.read'],
   usesDraft: true,
-  answer: record({
+  response: record({
     /** Changes of a folder are served at once; those of a server when they are published. */
     mode: oneOf('folder', 'server'),
     name: text,
@@ -136,7 +136,7 @@ const difference = defineRoute({
   path: '/draft/diff',
   scopes: ['backend.read'],
   usesDraft: true,
-  answer: record({
+  response: record({
     base,
     entry: Type.Array(
       record({ file: text, status, additions: count, deletions: count, before: maybeText, after: maybeText }),
@@ -170,7 +170,7 @@ const change = defineRoute({
     /** Save also if the changes cause new errors, which are then not served. */
     with_errors: Type.Optional(Type.Boolean()),
   }),
-  answer: draftSaved,
+  response: draftSaved,
   handle: ({ body: { with_errors: withErrors, ...body }, ...call }) => saveEdits(call, body, withErrors),
 })
 

@@ -25,7 +25,7 @@ const cronjobs = defineRoute({
   method: 'GET',
   path: '/cronjob',
   scopes: ['backend.read', 'backend.operate'],
-  answer: record({
+  response: record({
     entry: Type.Array(
       record({
         name: text,
@@ -77,7 +77,7 @@ const runs = defineRoute({
   path: '/cronjob/:name/run',
   scopes: ['backend.read', 'backend.operate'],
   params: record({ name: filterText }),
-  answer: record({
+  response: record({
     entry: Type.Array(
       record({
         /** Log lines of the run contain it. */
@@ -152,7 +152,7 @@ const audit = defineRoute({
     'at',
   ),
   fields: { WP_STORE_CURSOR: 'query/cursor', WP_BACKEND_SINCE: 'query/since' },
-  answer: pageOf(
+  response: pageOf(
     record({
       id: text,
       at: time,

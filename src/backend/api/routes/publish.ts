@@ -29,7 +29,7 @@ const plan = defineRoute({
   path: '/draft/plan',
   scopes: ['backend.read'],
   body: record({ changes: selected }),
-  answer: record({
+  response: record({
     /** The id of the active release. */
     active: maybeText,
     /** The id of the release that publishing would activate; null if the definition has errors. */
@@ -132,7 +132,7 @@ const publish = defineRoute({
     against: Type.Union([Type.String({ pattern: '^[0-9a-f]{4,64}$' }), Type.Null()]),
   }),
   status: 202,
-  answer: record({
+  response: record({
     /** See `getPublication`. */
     id: text,
   }),
@@ -151,7 +151,7 @@ const publication = defineRoute({
   path: '/publish/:id',
   scopes: ['backend.read'],
   params: record({ id: Type.String({ maxLength: 64 }) }),
-  answer: record({
+  response: record({
     id: text,
     state: oneOf('migrating', 'activating', 'activated', 'failed'),
     /** The id of the release that it makes. */

@@ -31,7 +31,7 @@ const servers = defineRoute({
   method: 'GET',
   path: '/server',
   scopes: ['backend.read'],
-  answer: record({
+  response: record({
     entry: Type.Array(
       record({
         name: text,
@@ -64,7 +64,7 @@ const releases = defineRoute({
   method: 'GET',
   path: '/release',
   scopes: ['backend.read'],
-  answer: record({
+  response: record({
     entry: Type.Array(
       record({
         id: text,
@@ -121,7 +121,7 @@ const release = defineRoute({
   path: '/release/:id',
   scopes: ['backend.read'],
   params: record({ id: releaseId }),
-  answer: record({
+  response: record({
     id: text,
     waypost: text,
     message: maybeText,
@@ -166,7 +166,7 @@ const difference = defineRoute({
   path: '/release/:id/diff/:other',
   scopes: ['backend.read'],
   params: record({ id: releaseId, other: releaseId }),
-  answer: record({ from: text, to: text, changes: Type.Array(change) }),
+  response: record({ from: text, to: text, changes: Type.Array(change) }),
   async handle({ host, draft, params }) {
     return compareHostReleases(host, params.id, params.other, locateIn(draft))
   },
@@ -180,7 +180,7 @@ const rollbackSurvey = defineRoute({
   // Loads the code of migrations to read their marks.
   scopes: ['backend.deploy'],
   params: record({ id: releaseId }),
-  answer: record({
+  response: record({
     id: text,
     active: maybeText,
     changes: Type.Array(change),
@@ -249,7 +249,7 @@ const rollback = defineRoute({
     /** Whether the files of the undone release become the draft, which must have no changes. */
     keep_as_draft: Type.Optional(Type.Boolean()),
   }),
-  answer: record({ id: text, activated: Type.Boolean() }),
+  response: record({ id: text, activated: Type.Boolean() }),
   async handle({ params, body, actor, principal, ...call }) {
     const { host } = call
     const keeping = body.keep_as_draft === true ? systemDraftOf(call) : undefined

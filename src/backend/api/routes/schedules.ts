@@ -16,7 +16,7 @@ const schedule = defineRoute({
     schedule: Type.String({ maxLength: 200 }),
     timezone: Type.Optional(Type.String({ maxLength: 100 })),
   }),
-  answer: record({
+  response: record({
     /** At most five; none if the schedule never runs. */
     next: Type.Array(time),
     problem: maybeText,

@@ -63,7 +63,7 @@ const statistics = defineRoute({
   path: '/statistics',
   scopes: ['backend.read'],
   query,
-  answer: record({ entry: Type.Array(record({ at: time, ...traffic })), total: record(traffic) }),
+  response: record({ entry: Type.Array(record({ at: time, ...traffic })), total: record(traffic) }),
   async handle({ host, query: wanted }) {
     const { periods, total } = await listTraffic(host.system, await toQuery(host, wanted))
     const entry = periods.map(({ at, ...rest }) => ({ at: formatTime(at), ...formatTraffic(rest) }))
@@ -78,7 +78,7 @@ const routeStatistics = defineRoute({
   path: '/statistics/route',
   scopes: ['backend.read'],
   query,
-  answer: record({ entry: Type.Array(record({ route: text, ...traffic })) }),
+  response: record({ entry: Type.Array(record({ route: text, ...traffic })) }),
   async handle({ host, query: wanted }) {
     const listed = await listRouteTraffic(host.system, await toQuery(host, wanted))
     return { entry: listed.map(({ route, ...rest }) => ({ route, ...formatTraffic(rest) })) }

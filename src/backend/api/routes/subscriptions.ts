@@ -91,7 +91,7 @@ const subscriptions = defineRoute({
     WP_AUTH_CLIENT_NO_MATCH: 'query/client',
     WP_AUTH_CLIENT_AMBIGUOUS: 'query/client',
   },
-  answer: pageOf(record(subscription)),
+  response: pageOf(record(subscription)),
   async handle({ host, query }) {
     const { status: state, event, user, client, cursor, sort } = query
     const page = { event, user, client, cursor, isOldestFirst: sort === 'created', limit: readLimit(query) }
@@ -107,7 +107,7 @@ const events = defineRoute({
   method: 'GET',
   path: '/subscription/event',
   scopes: ['backend.operate'],
-  answer: record({
+  response: record({
     entry: Type.Array(
       record({
         name: text,
@@ -133,7 +133,7 @@ const one = defineRoute({
   path: '/subscription/:id',
   scopes: ['backend.operate'],
   params: record({ id }),
-  answer: record({
+  response: record({
     ...subscription,
     /** Consecutive failed attempts. */
     failures: Type.Integer(),
@@ -164,7 +164,7 @@ const add = defineRoute({
     WP_EVENTS_SCOPE: 'body/event',
   },
   status: 201,
-  answer: record({
+  response: record({
     subscription: record(subscription),
     /** Shown only once. */
     secret: text,
@@ -191,7 +191,7 @@ const change = defineRoute({
   ),
   fields: addressFields,
   hasIfMatch: true,
-  answer: record(subscription),
+  response: record(subscription),
   async handle({ params, body, acting, outbound, tag, assertUnchanged }) {
     const check = (current: ListedSubscription) => assertUnchanged(editable(current))
     const changed = await changeHostSubscription(await acting(), params.id, { ...body, check, outbound })
@@ -225,7 +225,7 @@ const secret = defineRoute({
     overlap: Type.Optional(Type.String({ maxLength: 64 })),
   }),
   fields: { WP_EVENTS_OVERLAP: 'body/overlap' },
-  answer: record({
+  response: record({
     /** Shown only once. */
     secret: text,
     /** Null if the previous secrets no longer sign. */
@@ -245,7 +245,7 @@ const sendTest = defineRoute({
   scopes: ['backend.operate'],
   params: record({ id }),
   status: 202,
-  answer: record({ delivery: text }),
+  response: record({ delivery: text }),
   async handle({ params, acting, terms }) {
     return { delivery: await testHostSubscription(await acting(), params.id, { terms: terms() }) }
   },

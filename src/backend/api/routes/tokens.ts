@@ -34,7 +34,7 @@ const list = defineRoute({
     'expires',
     '-expires',
   ),
-  answer: pageOf(
+  response: pageOf(
     record({
       jti: text,
       user: text,
@@ -67,7 +67,7 @@ const find = defineRoute({
   path: '/token/find',
   scopes: adminOnly,
   body: record({ token: Type.String({ minLength: 1, maxLength: 16_384, description: 'The token, or its id' }) }),
-  answer: record({
+  response: record({
     jti: text,
     /** Null if the user was deleted. */
     user: maybeText,
@@ -106,7 +106,7 @@ const revoke = defineRoute({
     },
     { additionalProperties: false, minProperties: 1, maxProperties: 1 },
   ),
-  answer: endedAccess,
+  response: endedAccess,
   fields: {
     WP_AUTH_TOKEN_UNKNOWN: 'body/token',
     WP_AUTH_USER_UNKNOWN: 'body/user',
@@ -123,7 +123,7 @@ const scopes = defineRoute({
   method: 'GET',
   path: '/scope',
   scopes: adminOnly,
-  answer: record({
+  response: record({
     entry: Type.Array(
       record({
         name: text,

@@ -11,7 +11,7 @@ const tryToken = defineRoute({
   method: 'POST',
   path: '/token/try',
   scopes: ['backend.read'],
-  answer: record({ access_token: text, expires_in: Type.Integer(), scopes: Type.Array(text) }),
+  response: record({ access_token: text, expires_in: Type.Integer(), scopes: Type.Array(text) }),
   async handle({ principal, tokenId, acting }) {
     if (principal.client.id !== backendClientId) throw errors.WP_BACKEND_TRY_CLIENT()
     const { access_token, expires_in, scope } = await issueTryToken(await acting(), {

@@ -60,7 +60,7 @@ const list = defineRoute({
     'created',
     '-created',
   ),
-  answer: pageOf(user),
+  response: pageOf(user),
   async handle({ host, query }) {
     const { entry, next = null } = await listHostUsers(host, { ...query, limit: readLimit(query) })
     return { entry: entry.map(formatUser), next }
@@ -74,7 +74,7 @@ const show = defineRoute({
   path: '/user/:user',
   scopes: adminOnly,
   params,
-  answer: user,
+  response: user,
   async handle({ host, params: { user: name }, tag }) {
     const found = formatUser(await findHostUser(host, name))
     tag(found)
@@ -89,7 +89,7 @@ const countAccess = defineRoute({
   path: '/user/:user/access',
   scopes: adminOnly,
   params,
-  answer: endedAccess,
+  response: endedAccess,
   handle: ({ host, params: { user: name } }) => countHostAccess(host, { user: name }),
 })
 
@@ -112,7 +112,7 @@ const add = defineRoute({
     ),
   }),
   status: 201,
-  answer: record({ user, password: maybeText }),
+  response: record({ user, password: maybeText }),
   fields: { WP_AUTH_NAME: 'body/name', WP_AUTH_USER_EXISTS: 'body/name', ...passwordFields, ...scopeFields },
   async handle({ host, body, acting }) {
     const generated = body.password === undefined ? makeSecret(12) : null
@@ -138,7 +138,7 @@ const change = defineRoute({
   hasIfMatch: true,
   params,
   body: record({ email: Type.Optional(email), scopes: Type.Optional(scopeList) }),
-  answer: user,
+  response: user,
   fields: { ...scopeFields, WP_SERVER_LAST_ADMINISTRATOR: 'body/scopes' },
   async handle({ params: { user: name }, body, acting, assertUnchanged, tag }) {
     const { user: changed } = await changeHostUser(await acting(), {
@@ -159,7 +159,7 @@ const disable = defineRoute({
   path: '/user/:user/disable',
   scopes: adminOnly,
   params,
-  answer: record({ user, ended: endedAccess }),
+  response: record({ user, ended: endedAccess }),
   async handle({ params: { user: name }, acting }) {
     const { user: changed, ended } = await changeHostUser(await acting(), { user: name, status: 'disabled' })
     return { user: formatUser(changed), ended }
@@ -174,7 +174,7 @@ const enable = defineRoute({
   scopes: adminOnly,
   needsRecentPassword: true,
   params,
-  answer: user,
+  response: user,
   async handle({ params: { user: name }, acting }) {
     return formatUser((await changeHostUser(await acting(), { user: name, status: 'active' })).user)
   },
@@ -194,7 +194,7 @@ const changePassword = defineRoute({
     end_clients: Type.Optional(Type.Boolean({ description: 'Disable clients of the user with client_credentials' })),
     end_subscriptions: Type.Optional(Type.Boolean({ description: 'Disable the subscriptions of the user' })),
   }),
-  answer: record({ password: maybeText, ended: endedAccess }),
+  response: record({ password: maybeText, ended: endedAccess }),
   fields: passwordFields,
   async handle({ params: { user: name }, body, acting }) {
     const generated = body.password === undefined ? makeSecret(12) : null

@@ -42,7 +42,7 @@ const list = defineRoute({
   method: 'GET',
   path: '/variable',
   scopes: ['backend.read'],
-  answer: record({ entry: Type.Array(variable) }),
+  response: record({ entry: Type.Array(variable) }),
   async handle({ host }) {
     return { entry: (await listHostVariables(host)).map(formatVariable) }
   },
@@ -56,7 +56,7 @@ const set = defineRoute({
   scopes: ['backend.deploy'],
   params,
   body: record({ value: Type.String({ maxLength: 65_536 }) }),
-  answer: variable,
+  response: variable,
   fields: {
     WP_SERVER_VARIABLE_NAME: 'params/name',
     WP_SERVER_VARIABLE_RESERVED: 'params/name',

@@ -6,7 +6,7 @@ type Part<Key extends keyof Operations, Name extends string> = Name extends keyo
   : unknown
 
 export type Input<Key extends keyof Operations> = Part<Key, 'params'> & Part<Key, 'query'> & Part<Key, 'body'>
-export type Answer<Key extends keyof Operations> = Operations[Key] extends { answer: infer Body } ? Body : undefined
+export type Answer<Key extends keyof Operations> = Operations[Key] extends { response: infer Body } ? Body : undefined
 /** An entry of the answer of a list. */
 export type Entry<Key extends keyof Operations> = Answer<Key> extends { entry: readonly (infer Row)[] } ? Row : never
 
