@@ -56,7 +56,17 @@ export { onClose, setCloseRegister } from './on-close.ts'
 export { withDeadline, withDeadlineAfterAbort } from './deadline.ts'
 export { latencyBoundsMs } from './latency-bounds.ts'
 export { takeBreaks } from './take-breaks.ts'
-export { etagOf, isUuid, makeId, makeSecret, makeNextId, makeSortedId, makeUuid, sha256, sortedIdPrefix } from './ids.ts'
+export {
+  etagOf,
+  isUuid,
+  makeId,
+  makeSecret,
+  makeNextId,
+  makeSortedId,
+  makeUuid,
+  sha256,
+  sortedIdPrefix,
+} from './ids.ts'
 export { hasEnded, identifyProcess, isRunning, type ProcessIdentity } from './process.ts'
 export { compilePattern, type LinearPattern } from './linear-pattern.ts'
 export { findReservedPath, isJsonType } from './http.ts'

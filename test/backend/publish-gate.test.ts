@@ -63,20 +63,23 @@ describePublishing('what publishing a draft needs', (publishing) => {
   })
 
   // In CI, project/deploy/plan.test.ts and rollback.test.ts say so too.
-  longTest('says which releases a rollback can no longer return to, and a rollback says why before it is tried', async () => {
-    await begin()
-    const first = (await activeId())!
-    assert.deepEqual((await plan()).rollbacks, { reachable: [first], lost: [], migrations: [] })
-    const drop = 'drop_column: { app_note: [text] }\n'
-    const ymlWithout = yml.replace('columns: [id, text]', 'columns: [id]')
-    await write({ 'waypost.yml': ymlWithout, 'migrations/System/20261102-drop.yml': drop })
-    const migrations = ['System/20261102-drop']
-    assert.deepEqual((await plan()).rollbacks, { reachable: [], lost: [first], migrations })
-    await publish({ migrate: true, allow_breaking: true })
-    const { status, body } = await publishing.world.call(`GET /release/${first}/rollback`)
-    assert.deepEqual([status, body.problem.code], [200, 'WP_RELEASE_BREAKING'])
-    assert.match(body.problem.message, /20261102-drop \(drops app_note\.text\)/)
-  })
+  longTest(
+    'says which releases a rollback can no longer return to, and a rollback says why before it is tried',
+    async () => {
+      await begin()
+      const first = (await activeId())!
+      assert.deepEqual((await plan()).rollbacks, { reachable: [first], lost: [], migrations: [] })
+      const drop = 'drop_column: { app_note: [text] }\n'
+      const ymlWithout = yml.replace('columns: [id, text]', 'columns: [id]')
+      await write({ 'waypost.yml': ymlWithout, 'migrations/System/20261102-drop.yml': drop })
+      const migrations = ['System/20261102-drop']
+      assert.deepEqual((await plan()).rollbacks, { reachable: [], lost: [first], migrations })
+      await publish({ migrate: true, allow_breaking: true })
+      const { status, body } = await publishing.world.call(`GET /release/${first}/rollback`)
+      assert.deepEqual([status, body.problem.code], [200, 'WP_RELEASE_BREAKING'])
+      assert.match(body.problem.message, /20261102-drop \(drops app_note\.text\)/)
+    },
+  )
 
   // In CI, release-gate.test.ts has this rule at every entrance.
   longTest('with new warnings about access must be accepted; those of the active release need nothing', async () => {

@@ -67,7 +67,10 @@ export async function planTableFiles(
       {
         editing: openEditing(project.root, { texts: before }),
         diagnostics: loaded.diagnostics,
-        kinds: kindsOfConnections(definition, loaded.plugins.map(({ manifest }) => manifest)),
+        kinds: kindsOfConnections(
+          definition,
+          loaded.plugins.map(({ manifest }) => manifest),
+        ),
         migrations: await openMigrationFiles(project.root),
         load: (texts) => loadProject(project, { texts }),
       },
