@@ -159,6 +159,13 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     })
   })
 
+  // The next test does so in the long form.
+  if (!isLong)
+    it('back to the first secret is a rotation too', async () => {
+      assert.equal((await withSecret(made, `${secret},${fresh}`).run('secret:rotate')).code, 0)
+      assert.equal(await newestSealed(made.host.system, secret), 'all')
+    })
+
   // In CI, store/reseal.test.ts interrupts one between any two of its transactions.
   longTest(
     'a rotation that is killed leaves everything readable with both secrets, and the next one completes it',
