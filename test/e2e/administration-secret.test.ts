@@ -12,7 +12,7 @@ import { send } from '../support/send.ts'
 import type { World } from '../auth/world.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
 import { assertCalm, baseUrl, secret, startServe, type Serving } from './serving.ts'
-import { defaultKinds, isLong, longTest } from '../support/forms.ts'
+import { defaultKinds, isLong } from '../support/forms.ts'
 
 const fresh = 'bN3vT8qLw0ZxK5mRj7YcHs2PdU4gFa9EoI6tXy1QnVk'
 const password = 'quiet-otter-4417'
@@ -159,37 +159,26 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
     })
   })
 
-  // The next test does so in the long form.
-  if (!isLong)
-    it('back to the first secret is a rotation too', async () => {
-      assert.equal((await withSecret(made, `${secret},${fresh}`).run('secret:rotate')).code, 0)
-      assert.equal(await newestSealed(made.host.system, secret), 'all')
-    })
-
-  // In CI, store/reseal.test.ts interrupts one between any two of its transactions.
-  longTest(
-    'a rotation that is killed leaves everything readable with both secrets, and the next one completes it',
-    async () => {
-      const both = `${secret},${fresh}` // back to the first one
-      await addSubscriptions(made.host.system, 3000, 'many')
-      await made.host.system.transaction((trx) =>
-        resealAll(made.host.system, { trx, secrets: makeSecrets(`${fresh},${secret}`) }),
-      )
-      let isDone = false
-      for (let waitMs = isLong ? 200 : 500; !isDone; waitMs *= isLong ? 1.5 : 2) {
-        const rotating = withSecret(made, both).start('secret:rotate')
-        const ended = await Promise.race([rotating.ended, pause(waitMs)])
-        if (ended === undefined) process.kill(rotating.pid, 'SIGKILL')
-        isDone = (await rotating.ended).code === 0
-        const { secret_check: bound = '' } = await loadFacts(made.host.system)
-        const isBound = makeSecrets(secret).matches(bound)
-        if (isBound) assert.equal(await newestSealed(made.host.system, secret), 'all')
-        assert.equal(await newestSealed(made.host.system, both), 'all')
-        isDone ||= isBound // killed behind its commit
-      }
-      assert.equal((await run('token:issue --user ann')).code, 0)
-    },
-  )
+  it('a rotation that is killed leaves everything readable with both secrets, and the next one completes it', async () => {
+    const both = `${secret},${fresh}` // back to the first one
+    await addSubscriptions(made.host.system, 3000, 'many')
+    await made.host.system.transaction((trx) =>
+      resealAll(made.host.system, { trx, secrets: makeSecrets(`${fresh},${secret}`) }),
+    )
+    let isDone = false
+    for (let waitMs = isLong ? 200 : 500; !isDone; waitMs *= isLong ? 1.5 : 2) {
+      const rotating = withSecret(made, both).start('secret:rotate')
+      const ended = await Promise.race([rotating.ended, pause(waitMs)])
+      if (ended === undefined) process.kill(rotating.pid, 'SIGKILL')
+      isDone = (await rotating.ended).code === 0
+      const { secret_check: bound = '' } = await loadFacts(made.host.system)
+      const isBound = makeSecrets(secret).matches(bound)
+      if (isBound) assert.equal(await newestSealed(made.host.system, secret), 'all')
+      assert.equal(await newestSealed(made.host.system, both), 'all')
+      isDone ||= isBound // killed behind its commit
+    }
+    assert.equal((await run('token:issue --user ann')).code, 0)
+  })
 
   it('doctor --restored shows what is active and asks for confirmation, unless --yes is given', async () => {
     // This process has the file open, and a log beside it may belong to another file.
