@@ -44,4 +44,3 @@ export { loadSecurityHeaders, type SecurityHeaders } from './security-headers.ts
 export { makeSchemaCache, type SchemaCache } from './schema-cache.ts'
 export { makeOpenApi, type OpenApi, type OpenApiOptions } from './openapi/make-open-api.ts'
 export { makeProblemBody, problemTypeOf } from './problem.ts'
-export { problemSchema } from './openapi/problem-responses.ts'

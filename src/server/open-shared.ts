@@ -10,7 +10,7 @@ import {
 import { makeGuard, mountAuthorization, mountPages, openKeyRing, openTokenIssuer, type KeyRing } from '../auth/index.ts'
 import { makeConnectionRegistry, type ConnectionRegistry } from '../connection/index.ts'
 import { mountConsumer, type DescribedData } from '../consumer/index.ts'
-import { makeSubscriptions } from '../events/index.ts'
+import { makeSubscriptions, type Subscriptions } from '../events/index.ts'
 import { defaultSettings } from '../kit/index.ts'
 import { openManualRuns, type ManualRuns } from '../jobs/index.ts'
 import { collectSchemas, sampleEventData } from '../operate/index.ts'
@@ -157,15 +157,7 @@ export async function openShared(
     endpoints: [
       mountHealth(readiness.check),
       mountMetrics(guard, measure),
-      ...mountSignIn(options, { guard, issuer, terms }, backendUrl),
-      mountConsumer({
-        guard,
-        issuer,
-        subscriptions,
-        scopes: () => terms().scopes,
-        catalog: () => terms().catalog,
-        describeData: (name) => describeEventData(terms(), name),
-      }),
+      ...mountAccounts(options, { guard, issuer, terms, subscriptions }, backendUrl),
       await receiveReleases({ host, loadPlugins, guard, draft: systemDraft, isDevelopment: options.isDevelopment }),
       ...(backendUrl === undefined ? [] : [backend.endpoint]),
     ],
@@ -192,16 +184,17 @@ function makeRegistry({ host, logger }: ServerOptions, services: ServicesOf): Co
   })
 }
 
-interface SignIn {
+interface Accounts {
   readonly guard: Shared['guard']
   readonly issuer: ReturnType<typeof openTokenIssuer>
+  readonly subscriptions: Subscriptions
   terms(): ReleaseTerms
 }
 
 /** The endpoints and pages of users. */
-function mountSignIn(
+function mountAccounts(
   { identity, isDevelopment, signInLinks }: ServerOptions,
-  { guard, issuer, terms }: SignIn,
+  { guard, issuer, terms, subscriptions }: Accounts,
   backendUrl: string | undefined,
 ): readonly Endpoint[] {
   const scopes = () => terms().scopes
@@ -211,6 +204,14 @@ function mountSignIn(
     mountAuthorization({ issuer, guard, scopes }),
     mountPages({ issuer, isDevelopment: identity.isDevelopment, backendUrl, signInLinks, service, scopes }),
     mountPortal({ issuer: identity.issuer, isDevelopment, settings, service }),
+    mountConsumer({
+      guard,
+      issuer,
+      subscriptions,
+      scopes,
+      catalog: () => terms().catalog,
+      describeData: (name) => describeEventData(terms(), name),
+    }),
   ]
 }
 

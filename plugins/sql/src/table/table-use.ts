@@ -104,7 +104,6 @@ export function columnsForCallers({ table, snapshot }: Pick<TableUse, 'table' | 
 const maxHops = 10
 
 /** Whether the API supports a column; otherwise reports why not. */
-// oxlint-disable-next-line max-params -- two of them are the same in each call
 export function checkColumn(name: string, table: TableSnapshot, report: Report, at: string): boolean {
   const column = columnOf(table, name)
   if (column === undefined) {
@@ -118,7 +117,6 @@ export function checkColumn(name: string, table: TableSnapshot, report: Report, 
 }
 
 /** Reports a column whose times have several forms in its rows, so that they cannot be compared or written. */
-// oxlint-disable-next-line max-params -- as checkColumn
 export function checkForm(name: string, table: TableSnapshot, report: Report, at: string): boolean {
   if (columnOf(table, name)?.form !== 'mixed') return true
   report(at, `The times in the rows of "${name}" have several forms, so callers can only read them`, {
