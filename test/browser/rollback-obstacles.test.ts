@@ -9,6 +9,10 @@ import { checkPage, goTo, openBackendWorld, openSignedIn, type BackendWorld } fr
 
 const short = (id: string) => id.slice(0, 8)
 
+const migrations = {
+  'migrations/System/20270101000000-rename.yml': 'rename_column:\n  app_todo: { content: text }\n',
+}
+
 describe('a rollback that is not possible', { timeout: 300_000 }, () => {
   let world: BackendWorld
   const ids: string[] = []
@@ -20,11 +24,7 @@ describe('a rollback that is not possible', { timeout: 300_000 }, () => {
       'waypost.yml': `${text}\nscope:\n  ${name}: { description: Archived to-dos }\n`,
     })
     ids.push(server.release.id, (await server.deploy(scope('one'))).id)
-    const migration = 'rename_column:\n  app_todo: { content: text }\n'
-    ids.push(
-      (await server.deploy({ ...scope('two'), 'migrations/System/20270101000000-rename.yml': migration })).id,
-      (await server.deploy(scope('three'))).id,
-    )
+    ids.push((await server.deploy({ ...scope('two'), ...migrations })).id, (await server.deploy(scope('three'))).id)
   })
   after(() => world[Symbol.asyncDispose]())
 
@@ -105,8 +105,11 @@ describe('a rollback that is not possible', { timeout: 300_000 }, () => {
   test('with breaking_changes: forbid, what breaks is sent only after the word was typed', async () => {
     const { server } = world
     const text = `${readTemplate('todo')['waypost.yml']!}\nconfig: { breaking_changes: forbid }\n`
-    const base = await server.deploy({ 'waypost.yml': text })
-    await server.deploy({ 'waypost.yml': text.replace('event:\n', 'event:\n  other: {}\n') })
+    const base = await server.deploy({ ...migrations, 'waypost.yml': text })
+    await server.deploy({
+      ...migrations,
+      'waypost.yml': text.replace('event:\n', 'event:\n  other: { scopes: [todo] }\n'),
+    })
     await using opened = await world.open({ viewport: { width: 1280, height: 1200 } })
     const { page, complaints } = opened
     await openSignedIn(page, `/releases/${base.id}`)
@@ -131,7 +134,7 @@ describe('a rollback that is not possible', { timeout: 300_000 }, () => {
     await goTo(page, '/events/todo_created', 'todo_created')
     await page.getByRole('button', { name: 'Delete todo_created' }).click()
     await dialog.getByRole('button', { name: 'Delete todo_created' }).click()
-    await dialog.waitFor({ state: 'detached' })
+    await page.locator('#content').getByRole('heading', { name: 'Events', exact: true, level: 1 }).waitFor()
     await goTo(page, '/publish', 'Publish')
     await page.getByRole('button', { name: 'Publish 1 breaking change' }).click()
     assert.equal((await confirm('Publish', /\/publish$/))['allow_breaking'], true)
