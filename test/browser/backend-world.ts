@@ -86,24 +86,13 @@ export async function goTo(page: Page, path: string, heading: string, root = '/b
   await page.locator('#content :is([aria-busy="true"], .mantine-Skeleton-root)').first().waitFor({ state: 'detached' })
 }
 
-/**
- * Opens something over a page, checks it, and closes it with the keyboard: what opened it has the focus again.
- * @param open by default, clicks the opener
- */
-export async function checkOverlay(
-  role: 'dialog' | 'menu' | 'listbox',
-  opener: Locator,
-  {
-    open = () => opener.click(),
-    look,
-  }: { readonly open?: () => Promise<void>; readonly look?: (name: string) => Promise<void> } = {},
-): Promise<void> {
+/** Opens something over a page and closes it with the keyboard: what opened it has the focus again. */
+export async function checkOverlay(role: 'dialog' | 'menu' | 'listbox', opener: Locator): Promise<void> {
   const page = opener.page()
   const name = `${page.url()} ${(await opener.getAttribute('aria-label')) ?? (await opener.textContent())}`
-  await open()
+  await opener.click()
   const opened = page.getByRole(role).first()
   await opened.waitFor()
-  await look?.(name)
   await page.keyboard.press('Escape')
   await opened.waitFor({ state: 'detached' })
   await until(`the focus returns: ${name}`, async () => (await opener.and(page.locator(':focus')).count()) === 1)

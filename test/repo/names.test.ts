@@ -9,12 +9,12 @@ const returns: Readonly<Record<string, RegExp>> = {
   has: /\bboolean\b| is /,
   can: /\bboolean\b/,
   may: /\bboolean\b/,
-  list: /\[\]|Map<|Set<|Array<|Iterable<|List\b|Page\b/,
+  list: /\[\]|Map<|Set<|Array<|Iterable<|List(ed\w*)?\b|Page\b/,
 }
 
 /** Lists the exported functions of a source that declare what they return, and return something else. */
 function findMisnamed(source: string): readonly string[] {
-  const signatures = source.matchAll(/^export (?:async )?function (([a-z]+)(?![a-z])\w*)(.*?)(?: \{)?$/gms)
+  const signatures = source.matchAll(/^export (?:async )?function (([a-z]+)(?![a-z])\w*)(.*?) \{$/gms)
   return [...signatures].flatMap(([, name = '', verb = '', rest = '']) => {
     const expected = Object.hasOwn(returns, verb) ? returns[verb] : undefined
     const returned = /\): (?!.*\): )(.*)$/s.exec(rest)?.[1]
