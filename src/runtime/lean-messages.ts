@@ -1,4 +1,4 @@
-import { IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse, type OutgoingHttpHeaders } from 'node:http'
 import { errorCodes } from 'fastify'
 
 const maxSmallBytes = 4 * 1024
@@ -146,11 +146,20 @@ class BodyCollector {
 
 const longString = 16 * 1024
 
+/** What has to be known about each response. Adding listeners to every response would cost more. */
+export interface ResponseObserver {
+  /** All of the response has been passed to its connection. */
+  written(): void
+  /** The response has been sent, or its connection was closed. Called before listeners. */
+  closed(): void
+}
+
 /**
  * A response that sends long strings as bytes: for a string, Node allocates three bytes per character until it is sent.
  * The bytes are freed as soon as they are sent, because the garbage collector lets many of them add up.
  */
 export class LeanResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  declare observer: ResponseObserver | undefined
   /** Headers that each response has, unless it has another value for one. */
   declare baseHeaders: Readonly<Record<string, string>> | undefined
   declare private wasTold: true | undefined
@@ -178,15 +187,21 @@ export class LeanResponse<Request extends IncomingMessage = IncomingMessage> ext
     else this.emit('stopping')
   }
 
-  override writeHead(status: number, ...rest: unknown[]): this {
-    const given = rest.at(-1)
+  override emit(event: string | symbol, ...given: unknown[]): boolean {
+    if (event === 'prefinish') this.observer?.written()
+    else if (event === 'close') this.observer?.closed()
+    return super.emit(event, ...given)
+  }
+
+  override writeHead(status: number, reason?: unknown, headers?: unknown): this {
+    const given = typeof reason === 'string' ? headers : (headers ?? reason)
     const { baseHeaders } = this
     if (baseHeaders !== undefined) {
       if (typeof given === 'object' && given !== null && !Array.isArray(given))
         addMissing(given as Headers, baseHeaders)
       else for (const name in baseHeaders) if (!this.hasHeader(name)) this.setHeader(name, baseHeaders[name]!)
     }
-    return super.writeHead(status, ...(rest as []))
+    return super.writeHead(status, reason as string, headers as OutgoingHttpHeaders)
   }
 
   // What the source of the stream still writes would be an error after the end.

@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import { Connections, type ConnectionLimits } from './connections.ts'
+import { Connections, type Answer, type ConnectionLimits } from './connections.ts'
 import { errors } from './errors.ts'
 import type { Generation } from './generation.ts'
 import { isHealthRequest } from './health.ts'
@@ -91,26 +91,26 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     void closed.then(() => retired.delete(closed))
   }
 
-  const connections = new Connections(options.connections ?? { maxConnections: 10_000 }, (request, response, ended) => {
+  const accept: Answer = (request, response, caller) => {
     const refusal = isClosing
       ? errors.WP_RUNTIME_CLOSING()
       : (resolveTarget(request) ?? findRefusal(request, options, connections))
     if (refusal !== undefined) return rejectRequest(response, refusal)
     const released = holds.released()
-    if (released === undefined || isLivenessRequest(request)) return answer(request, response, ended)
+    if (released === undefined || isLivenessRequest(request)) return answer(request, response, caller)
     void released.then(() => {
       if (holds.isStarting()) rejectRequest(response, errors.WP_RUNTIME_STARTING())
-      else answer(request, response, ended)
-    })
-  })
-  function answer(request: IncomingMessage, response: ServerResponse, ended: () => void): void {
-    if (response.closed) return // the caller disconnected while the request was held
-    if (isDraining) response.shouldKeepAlive = false
-    current.answer(request, response, () => {
-      ended()
-      if (isClosing) server.closeIdleConnections() // otherwise the connection would stay open for another request
+      else answer(request, response, caller)
     })
   }
+  const answer: Answer = (request, response, caller) => {
+    if (response.closed) return // the caller disconnected while the request was held
+    if (isDraining) response.shouldKeepAlive = false
+    current.answer(request, response, caller)
+  }
+  const connections = new Connections(options.connections ?? { maxConnections: 10_000 }, accept, () => {
+    if (isClosing) server.closeIdleConnections() // otherwise the connection would stay open for another request
+  })
   const server = createServer(serverOptions, connections.accept) as unknown as Server
   connections.watch(server)
   await listen(server, options)
@@ -202,7 +202,8 @@ const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/is
 function resolveTarget(request: IncomingMessage): WaypostError | undefined {
   const { url = '', headers } = request
   if (headers.host?.includes(', ')) return errors.WP_RUNTIME_HOSTS() // as Node joins several
-  const [, host, path = ''] = url.startsWith('/') ? [] : (absoluteForm.exec(url) ?? [])
+  if (url.startsWith('/')) return undefined
+  const [, host, path = ''] = absoluteForm.exec(url) ?? []
   if (host === undefined) return undefined
   headers.host = host
   request.url = path.startsWith('/') ? path : `/${path}`
@@ -279,8 +280,9 @@ export function makeRequestHolds(): RequestHolds {
 }
 
 /** Answers a request without a generation and closes its connection, so that the client may reach another server. */
-export function rejectRequest(response: ServerResponse, error: WaypostError): void {
+function rejectRequest(response: LeanResponse, error: WaypostError): void {
   const { status, headers, body } = describeRejection(error)
+  response.observer = undefined // the next request of the connection is not answered
   response.writeHead(status, headers).end(body)
 }
 

@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Connections } from './connections.ts'
 import type { CheckReadiness } from './health.ts'
+import { LeanResponse } from './lean-messages.ts'
 import { listen, type Address } from './listen.ts'
 
 export interface OpsOptions extends Address {
@@ -31,8 +32,7 @@ export async function openOpsListener(options: OpsOptions): Promise<OpsListener>
     '/metrics': async (response) => send(response, { type: metricsType, text: await options.measure() }),
   }
   // Operators need only a few connections; the other file descriptors are for requests.
-  const connections = new Connections({ maxConnections: 100 }, (request, response, ended) => {
-    response.on('close', ended)
+  const connections = new Connections({ maxConnections: 100 }, (request, response) => {
     const path = request.url?.split('?')[0] ?? ''
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined
     if (page === undefined) return sendJson(response, 404, { status: 'Only health and metrics are available here' })
@@ -46,7 +46,12 @@ export async function openOpsListener(options: OpsOptions): Promise<OpsListener>
     })
   })
   const server = createServer(
-    { keepAliveTimeout: 72_000, requestTimeout: 20_000, connectionsCheckingInterval: 1000 },
+    {
+      ServerResponse: LeanResponse,
+      keepAliveTimeout: 72_000,
+      requestTimeout: 20_000,
+      connectionsCheckingInterval: 1000,
+    },
     connections.accept,
   )
   connections.watch(server)

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Caller } from './connections.ts'
 import type { Generation } from './generation.ts'
 
 /** A generation with its requests in flight. It closes after it has been retired and has none. */
@@ -12,15 +13,16 @@ export class ServingGeneration {
     this.#generation = generation
   }
 
-  /** @param ended called when the response has ended or was aborted */
-  answer(request: IncomingMessage, response: ServerResponse, ended: () => void): void {
+  answer(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     this.#inFlight += 1
-    response.on('close', () => {
-      this.#inFlight -= 1
-      this.#closeWhenIdle()
-      ended()
-    })
+    caller.servedBy = this
     this.#generation.handle(request, response)
+  }
+
+  /** Called after each response. */
+  leave(): void {
+    this.#inFlight -= 1
+    this.#closeWhenIdle()
   }
 
   /** Gets no more requests from now on. Resolves when the generation has closed. */

@@ -2,6 +2,8 @@
 import { createHook } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import { OutgoingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { getHeapStatistics } from 'node:v8'
 import Fastify from 'fastify'
 import { openProjectServer } from '../support/project-server.ts'
 
@@ -26,6 +28,15 @@ for (const name of ['on', 'once', 'addListener', 'prependListener'])
 for (const name of ['setHeader', 'getHeader', 'hasHeader', 'removeHeader'])
   countCalls(OutgoingMessage.prototype, name, () => `header ${name}`)
 countCalls(ServerResponse.prototype, 'writeHead', () => 'header writeHead')
+const bytesRead = Object.getOwnPropertyDescriptor(Socket.prototype, 'bytesRead')!
+Object.defineProperty(Socket.prototype, 'bytesRead', {
+  ...bytesRead,
+  get(this: Socket): unknown {
+    count('bytesRead')
+    return bytesRead.get!.call(this)
+  },
+})
+for (const name of ['_write', '_writev']) countCalls(Socket.prototype, name, () => 'system call that writes')
 
 const answer = { type: 'object', properties: { title: { type: 'string' } } }
 const todo = { ...answer, required: ['title'], additionalProperties: false }
@@ -64,8 +75,12 @@ async function serveFastify(): Promise<{ port: number; authorization: string }> 
 }
 
 const served = await (process.argv[2] === 'fastify' ? serveFastify() : serveWaypost())
+let allocatedBefore = 0
 process.on('message', () => {
-  process.send!(work)
+  // V8 of Node 24 does not count allocations.
+  const { total_allocated_bytes: allocated = 0 } = getHeapStatistics() as { total_allocated_bytes?: number }
+  process.send!({ ...work, bytes: allocated - allocatedBefore })
+  allocatedBefore = allocated
   work = {}
 })
 process.send!(served)

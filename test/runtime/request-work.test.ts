@@ -15,6 +15,7 @@ const targets = {
   'a GET with a query': 'GET /query?page=2',
   'a private GET': 'GET /private',
   'a POST': 'POST /todo',
+  'one of five pipelined GETs': 'GET /hello',
 } as const
 type Target = keyof typeof targets
 
@@ -33,6 +34,7 @@ async function openServer(role: 'waypost' | 'fastify'): Promise<Server> {
 /** Sends requests one after another over one connection. */
 async function sendAll({ port, authorization }: Server, target: Target): Promise<void> {
   const isPost = target === 'a POST'
+  const together = target === 'one of five pipelined GETs' ? 5 : 1
   const lines = [
     `${targets[target]} HTTP/1.1`,
     'Host: localhost',
@@ -42,10 +44,10 @@ async function sendAll({ port, authorization }: Server, target: Target): Promise
   const text = `${lines.join('\r\n')}\r\n\r\n${isPost ? body : ''}`
   const socket = connect(port, '127.0.0.1')
   let received = ''
-  for (let sent = 0; sent < requests; sent += 1) {
-    socket.write(text)
-    while (!received.includes('"Milk"')) received += String((await once(socket, 'data'))[0])
-    assert.match(received, /^HTTP\/1\.1 200/)
+  for (let sent = 0; sent < requests; sent += together) {
+    socket.write(text.repeat(together))
+    while (received.split('"Milk"').length <= together) received += String((await once(socket, 'data'))[0])
+    assert.equal(received.split(/HTTP\/1\.1 200/).length, together + 1)
     received = ''
   }
   socket.destroy()
@@ -73,6 +75,10 @@ async function countWork(server: Server, target: Target): Promise<Work> {
   return Object.fromEntries([...names].map((what) => [what, least(what)] as const).filter(([, times]) => times > 0))
 }
 
+function without(work: Work, names: readonly string[]): Work {
+  return Object.fromEntries(Object.entries(work).filter(([name]) => !names.includes(name)))
+}
+
 describe('the work for a request', () => {
   let waypost: Server
   let fastify: Server
@@ -90,26 +96,30 @@ describe('the work for a request', () => {
     TickObject: 2,
     Timeout: 1,
     'header writeHead': 1,
-    'listener LeanResponse close': 1,
     'listener LeanResponse finish': 1,
-    'listener LeanResponse prefinish': 1,
     'listener Socket close': 1,
+    'system call that writes': 1,
   }
   const expected: Readonly<Record<Target, Work>> = {
     'a GET': ofGet,
     'a GET with a query': ofGet,
     'a private GET': ofGet,
-    'a POST': { ...ofGet, 'content-type-parser:run': 1 },
+    'a POST': { ...ofGet, 'content-type-parser:run': 1, bytesRead: 1 },
+    // Responses that are ready together are written together, and one timer follows the last of them.
+    'one of five pipelined GETs': { ...without(ofGet, ['system call that writes', 'Timeout']), bytesRead: 1 },
   }
   for (const target of Object.keys(targets) as Target[]) {
     test(`of ${target} is no more than this`, async () => {
-      assert.deepEqual(await countWork(waypost, target), expected[target])
+      const { bytes: _bytes, ...work } = await countWork(waypost, target)
+      assert.deepEqual(work, expected[target])
     })
 
-    test(`of ${target} has no more promises, ticks and timers than in Fastify`, async () => {
+    test(`of ${target} has no more promises, ticks and timers than in Fastify, and allocates a third more at most`, async () => {
+      const own = await countWork(waypost, target)
       const peer = await countWork(fastify, target)
+      assert.ok((own['bytes'] ?? 0) <= (peer['bytes'] ?? 0) * 1.33, `${own['bytes']} and ${peer['bytes']} bytes`)
       for (const what of ['PROMISE', 'TickObject', 'Timeout'])
-        assert.ok(expected[target][what]! <= peer[what]!, `${what}: ${JSON.stringify(peer)}`)
+        assert.ok((expected[target][what] ?? 0) <= (peer[what] ?? 0), `${what}: ${JSON.stringify(peer)}`)
     })
   }
 })
