@@ -1,18 +1,11 @@
 import type { FastifyRequest } from 'fastify'
-import type { JsonSchema } from '../contract/index.ts'
+import type { JsonSchema, Request } from '../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { errors } from './errors.ts'
 import { InvalidRequest, pathOf } from './problem.ts'
 import type { SchemaProblem } from './compile-schema.ts'
 import { getMaxSteps } from './step-budget.ts'
 import type { SchemaCache } from './schema-cache.ts'
-
-/** The checked input of a request: path and query coerced, query and body with defaults. */
-export interface CheckedInput {
-  readonly params: unknown
-  readonly query: unknown
-  readonly body: unknown
-}
 
 const anyObject: JsonSchema = { type: 'object' }
 
@@ -23,11 +16,14 @@ export interface CheckSources {
   readonly bodyLimit: number
 }
 
-/** Makes the input check of a method. It checks every part and reports all problems together. */
+/**
+ * Makes the input check of a method. It checks every part and reports all problems together. It returns what the action
+ * gets: path and query coerced, query and body with defaults.
+ */
 export function makeRequestCheck(
   { schemas, manifest, bodyLimit }: CheckSources,
   method: ManifestMethod,
-): (request: FastifyRequest) => CheckedInput {
+): (request: FastifyRequest) => Request {
   const acceptsBody = ['POST', 'PUT', 'PATCH'].includes(method.method)
   const checkParams =
     method.params === undefined ? undefined : schemas.validator(method.params, manifest.schemas, 'path')
@@ -52,7 +48,7 @@ export function makeRequestCheck(
     problems = merge(problems, checkQuery?.(query))
     problems = merge(problems, checkBody?.(body, maxSteps, request.bodyBytes))
     if (problems !== undefined) throw new InvalidRequest(problems)
-    return { params, query, body }
+    return { method: request.method, url: request.url, params, query, body, headers: request.headers }
   }
 }
 

@@ -30,6 +30,7 @@ import {
   type RequestExchange,
   type RequestReport,
 } from './report-requests.ts'
+import { declareField } from './request-fields.ts'
 import { makeRequestIds } from './request-ids.ts'
 import { RequestLog } from './request-log.ts'
 import { RunningActions } from './running-actions.ts'
@@ -123,8 +124,8 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   app.removeContentTypeParser('text/plain')
   readJsonBodies(app)
   decoratePrincipal(app)
-  app.decorateRequest('dropped', undefined)
-  app.decorateRequest('reason', undefined)
+  declareField(app, 'dropped', undefined)
+  declareField(app, 'reason', undefined)
   const { hasNoRelease, startPage } = options
   mountErrorHandler(app, { onServerError, ...(hasNoRelease && { hasNoRelease }), ...(startPage && { startPage }) })
   if (options.onResponse !== undefined) reportRequests(app, options.onResponse)

@@ -3,6 +3,7 @@ import { findForbiddenKey, findJsonExcess, hasInfiniteNumber } from '../kit/inde
 import { errorCodes, type FastifyInstance, type FastifyRequest, type RequestPayload } from 'fastify'
 import { errors } from './errors.ts'
 import { LeanRequest, type BodyCallback } from './lean-messages.ts'
+import { declareField } from './request-fields.ts'
 import { hasUnstorableEscape } from './unstorable-escapes.ts'
 
 declare module 'fastify' {
@@ -22,7 +23,7 @@ declare module 'fastify' {
  * becomes.
  */
 export function readJsonBodies(app: FastifyInstance): void {
-  app.decorateRequest('bodyBytes', 0)
+  declareField(app, 'bodyBytes', 0)
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser('application/json', (request, payload, done) => {
     const encoding = request.headers['content-encoding']?.trim().toLowerCase()
@@ -56,6 +57,8 @@ function acceptsNoBody({ method, routeOptions: { config, schema } }: FastifyRequ
   return schema === undefined ? method === 'DELETE' : schema.body === undefined
 }
 
+const byteOrderMark = 0xfeff
+
 /** Maximum nesting of arrays and objects. Code that follows a recursive schema needs a stack frame per level. */
 const maxDepth = 100
 
@@ -64,7 +67,8 @@ export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) throw errors.WP_RUNTIME_BODY_JSON({ reason: 'it is empty' })
   if (findJsonExcess(bytes, { levels: maxDepth }) !== undefined) throw errors.WP_RUNTIME_BODY_DEPTH({ limit: maxDepth })
   if (!isUtf8(bytes)) throw errors.WP_RUNTIME_BODY_JSON({ reason: 'it is not UTF-8' })
-  const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
+  const marked = bytes.toString('utf8')
+  const text = marked.charCodeAt(0) === byteOrderMark ? marked.slice(1) : marked
   const value = parseText(text)
   const reason = findReason(text, value)
   if (reason !== undefined) throw errors.WP_RUNTIME_BODY_JSON({ reason })

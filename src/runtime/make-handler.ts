@@ -9,7 +9,14 @@ import { ActionFailure } from './problem.ts'
 import { discardResult } from './raw-body.ts'
 import { RequestScope } from './request-scope.ts'
 import type { RunningActions } from './running-actions.ts'
-import { makeSender, type Sending, type SendPrepared, type SendSources } from './send-result.ts'
+import {
+  makeSender,
+  type ActionResult,
+  type Sender,
+  type Sending,
+  type SendPrepared,
+  type SendSources,
+} from './send-result.ts'
 import type { Tracing } from './tracing.ts'
 
 export interface MethodToMount extends Sending {
@@ -35,20 +42,10 @@ export function makeHandler(sources: ContextSources & CheckSources & SendSources
   const transaction = 'class' in method.action ? method.action.plan?.transaction : undefined
 
   return (request, reply) => {
-    const { params, query, body } = check(request)
+    const given = check(request)
     request.body = undefined // otherwise it stays in memory until the response is read
-    const given = { method: request.method, url: request.url, params, query, body, headers: request.headers }
     const scope = new RequestScope(request, reply)
     const context = makeActionContext(sources, scope)
-    const fail = (error: unknown) => void reply.send(error)
-    const succeed = (result: unknown) => {
-      try {
-        if (transaction === undefined) sender.send({ result, context, reply })?.catch(fail)
-        else (result as SendPrepared)()?.catch(fail)
-      } catch (error) {
-        fail(error)
-      }
-    }
     const around =
       transaction === undefined
         ? undefined
@@ -56,9 +53,13 @@ export function makeHandler(sources: ContextSources & CheckSources & SendSources
             context.transaction(transaction as never, async () =>
               sender.prepare({ result: await handle(), context, reply }),
             )
-    if (timeoutMs === undefined) return run(given, context, { around, succeed, fail })
+    const execution = new Sent(sender, { context, reply }, around)
+    if (timeoutMs === undefined) return run(given, context, execution)
     const work = new Promise((resolve, reject) => run(given, context, { around, succeed: resolve, fail: reject }))
-    withTimeout(work, { timeoutMs, aborting: scope, discard: discardResult }).then(succeed, fail)
+    withTimeout(work, { timeoutMs, aborting: scope, discard: discardResult }).then(
+      (result) => execution.succeed(result),
+      (error: unknown) => execution.fail(error),
+    )
   }
 }
 
@@ -71,6 +72,34 @@ interface Execution {
   fail(error: unknown): void
 }
 
+/** An execution whose outcome is sent. A class, because functions for each request cost more. */
+class Sent implements Execution {
+  readonly around: Execution['around']
+  readonly #sender: Sender
+  readonly #to: Omit<ActionResult, 'result'>
+
+  constructor(sender: Sender, to: Omit<ActionResult, 'result'>, around: Execution['around']) {
+    this.#sender = sender
+    this.#to = to
+    this.around = around
+  }
+
+  succeed(result: unknown): void {
+    const { context, reply } = this.#to
+    try {
+      const sending =
+        this.around === undefined ? this.#sender.send({ result, context, reply }) : (result as SendPrepared)()
+      sending?.catch((error: unknown) => this.fail(error))
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  fail(error: unknown): void {
+    void this.#to.reply.send(error)
+  }
+}
+
 /** Makes a function that runs an action, counts it while it runs, and reports its outcome. */
 function makeRunner({ action, method, running, tracing }: MethodToMount, schemas: NamedSchemas) {
   const name = 'file' in method.action ? method.action.file : method.action.class
@@ -78,10 +107,10 @@ function makeRunner({ action, method, running, tracing }: MethodToMount, schemas
     tracing === undefined
       ? (request, context) => action.handle(request, context)
       : (request, context) => tracing.action(name, () => action.handle(request, context))
-  return (request: HandleArguments[0], context: HandleArguments[1], { around, succeed, fail }: Execution): void => {
+  return (request: HandleArguments[0], context: HandleArguments[1], execution: Execution): void => {
     const ended = (result: unknown) => {
       running.end()
-      succeed(result)
+      execution.succeed(result)
     }
     const failed = (error: unknown) => {
       running.end()
@@ -91,12 +120,13 @@ function makeRunner({ action, method, running, tracing }: MethodToMount, schemas
         path: [method.params, params],
         query: [method.query, query],
       } as const
-      fail(findConflict(error, { method: method.method, schemas, parts }) ?? ActionFailure.of(error))
+      execution.fail(findConflict(error, { method: method.method, schemas, parts }) ?? ActionFailure.of(error))
     }
     running.begin()
     let result: unknown
     let isAsync: boolean
     try {
+      const { around } = execution
       result = around === undefined ? handle(request, context) : around(() => handle(request, context))
       isAsync = isThenable(result)
     } catch (error) {

@@ -83,11 +83,11 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
     reply.request.log.warn({ action, characters }, 'result is large: writing it delays other requests; return pages')
   }
 
-  const prepareNow = ({ result, context, reply }: ActionResult): SendPrepared => {
+  const prepareNow = ({ result, context, reply }: ActionResult): PreparedResponse => {
     const explicit = result instanceof ActionResponse ? checkResponse(result, action) : undefined
     const status = explicit?.status ?? (result === undefined ? emptyStatus : defaultStatus)
     const body = explicit === undefined ? result : explicit.body
-    const written = write({ status, body, type: explicit?.headers['content-type'] })
+    const written = write(status, body, explicit?.headers['content-type'])
     if (written.dropped !== undefined) reportDropped(reply, action, written.dropped)
     if (written.infinite !== undefined) reportInfinite(reply, written.infinite)
     if (isSafe && success.includes(status) && written.payload !== undefined) assertAcceptable(reply.request, written)
@@ -95,29 +95,29 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
     if (isSafe && isUnwelcome(reply.raw, lengthOf(payload))) throw errors.WP_RUNTIME_UNREAD()
     if (!hasWarned && typeof payload === 'string' && payload.length > largeResult) warnLarge(reply, payload.length)
     if (status < 300) dispatch?.(context, written)
-    if (written.payload === undefined) discardResult(body)
-    return () => {
-      if (status >= 400 || !context.hasDispatched) return answer(reply, { status, written, explicit })
-      return context.storeDispatched().then(() => answer(reply, { status, written, explicit }))
-    }
+    if (payload === undefined) discardResult(body)
+    return { status, written, explicit }
+  }
+  const sendNow = ({ context, reply }: ActionResult, prepared: PreparedResponse): Promise<void> | undefined => {
+    if (prepared.status >= 400 || !context.hasDispatched) return answer(reply, prepared)
+    return context.storeDispatched().then(() => answer(reply, prepared))
   }
   const discardAndThrow = (result: unknown, error: unknown): never => {
     discardResult(result)
     throw error
   }
-  const prepare: Sender['prepare'] = (sending) => {
-    try {
-      return prepareNow(sending)
-    } catch (error) {
-      return discardAndThrow(sending.result, error)
-    }
-  }
   return {
-    prepare,
-    send(sending) {
-      const send = prepare(sending)
+    prepare(sending) {
       try {
-        return send()?.catch((error: unknown) => discardAndThrow(sending.result, error))
+        const prepared = prepareNow(sending)
+        return () => sendNow(sending, prepared)
+      } catch (error) {
+        return discardAndThrow(sending.result, error)
+      }
+    },
+    send(sending) {
+      try {
+        return sendNow(sending, prepareNow(sending))?.catch((error: unknown) => discardAndThrow(sending.result, error))
       } catch (error) {
         return discardAndThrow(sending.result, error)
       }

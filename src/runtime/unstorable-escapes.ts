@@ -11,5 +11,5 @@ const unstorable = new RegExp(
  * Does not look at the parsed value, whose keys may take as long to list as the text to parse.
  */
 export function hasUnstorableEscape(text: string): boolean {
-  return unstorable.test(text)
+  return text.includes(String.raw`\u`) && unstorable.test(text) // most texts have no escape
 }

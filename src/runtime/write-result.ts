@@ -30,16 +30,12 @@ export interface Written {
   readonly infinite?: string | undefined
 }
 
-/** A response of an action. */
-export interface ResponseToWrite {
-  readonly status: number
-  readonly body: unknown
-  /** The content type that the action set. */
-  readonly type: string | undefined
-}
-
-/** Writes the body of a response with the schema that the method declares for its status. @throws WP_RUNTIME_RESULT */
-export type Writer = (response: ResponseToWrite) => Written
+/**
+ * Writes the body of a response with the schema that the method declares for its status.
+ * @param type the content type that the action set
+ * @throws WP_RUNTIME_RESULT
+ */
+export type Writer = (status: number, body: unknown, type: string | undefined) => Written
 
 /** The JSON text of a result whose class has written it by the schema that it derived, as `sql-table` does. */
 const jsonText = Symbol.for('waypost.json-text')
@@ -51,8 +47,7 @@ const bodyless: ReadonlySet<number> = new Set([...bodylessStatuses].map(Number))
 /** @param action the name of the action in messages */
 export function makeWriter(sources: WriteSources, method: ManifestMethod, action: string): Writer {
   const writeJson = makeJsonWriter(sources, method, action)
-  return (answering) => {
-    const { status, body, type } = answering
+  return (status, body, type) => {
     if (bodyless.has(status)) {
       if (sources.checkResults && body != null)
         throw makeResultError({ action, status }, 'a response with this status has no body')
@@ -66,7 +61,8 @@ export function makeWriter(sources: WriteSources, method: ManifestMethod, action
       throw makeResultError({ action, status }, 'it is a fetch Response; return its body instead')
     const isJson = type === undefined || isJsonType(type)
     if (typeof body === 'string' && !isJson) return { payload: body, type, isJson }
-    return { ...writeJson(answering), type: type ?? jsonType, isJson }
+    const { payload, dropped, infinite } = writeJson(status, body)
+    return { payload, type: type ?? jsonType, isJson, dropped, infinite }
   }
 }
 
@@ -125,7 +121,7 @@ function makeJsonWriter(sources: WriteSources, method: ManifestMethod, action: s
   const findWriter = (status: number): StatusWriter | undefined =>
     writers.get(status) ??
     (ranges.size === 0 ? undefined : ranges.get(findResponseKey(String(status), method.responses) ?? ''))
-  return ({ status, body }: ResponseToWrite): WrittenJson => {
+  return (status: number, body: unknown): WrittenJson => {
     const at = { action, status }
     const writer = findWriter(status)
     if (writer === undefined) return { payload: body === undefined ? undefined : write(at, JSON.stringify, body) }

@@ -105,7 +105,7 @@ test('a result is sent by `serve` as it is by `dev`, or it is an error in both',
         const write = makeWriter({ ...sources, checkResults }, method, 'test')
         return (body: unknown) => {
           try {
-            return JSON.parse(write({ status: 200, body, type: undefined }).payload as string) as unknown
+            return JSON.parse(write(200, body, undefined).payload as string) as unknown
           } catch (error) {
             return (error as { readonly code: string }).code
           }
