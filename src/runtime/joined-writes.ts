@@ -12,11 +12,12 @@ export function joinWrites(socket: Socket, hasMore: () => boolean): void {
   const write = socket._write.bind(socket)
   const writev = socket._writev!.bind(socket)
   const final = socket._final.bind(socket)
+  const destroy = socket._destroy.bind(socket)
   let joined = ''
   let isScheduled = false
   let isSending = false
   const send = () => {
-    if (joined === '' || socket.destroyed) return
+    if (joined === '') return
     const text = joined
     joined = ''
     isSending = true
@@ -54,5 +55,10 @@ export function joinWrites(socket: Socket, hasMore: () => boolean): void {
   socket._final = (done) => {
     send()
     final(done)
+  }
+  // After a request that cannot be parsed, for example. The client gets the responses to the requests before it.
+  socket._destroy = (error, done) => {
+    send()
+    destroy(error, done)
   }
 }

@@ -78,6 +78,14 @@ test('what was joined is sent before bytes, long texts and the end, in order', a
   assert.equal(await received, `abc${long}defg`)
 })
 
+test('what was joined is sent before the connection is closed', async () => {
+  const pair = await openPair()
+  const received = receive(pair.client)
+  pair.socket.write('a')
+  pair.socket.destroy()
+  assert.equal(await received, 'a')
+})
+
 test('a client that does not read gets nothing that is joined, so that it cannot fill memory', async () => {
   const pair = await openPair()
   pair.client.pause()
