@@ -1,9 +1,9 @@
 // A server that counts what it does for requests. In its own process, because it replaces methods of Node.
 import { createHook } from 'node:async_hooks'
+import { subscribe } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { OutgoingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { getHeapStatistics } from 'node:v8'
 import Fastify from 'fastify'
 import { openProjectServer } from '../support/project-server.ts'
 
@@ -28,13 +28,14 @@ for (const name of ['on', 'once', 'addListener', 'prependListener'])
 for (const name of ['setHeader', 'getHeader', 'hasHeader', 'removeHeader'])
   countCalls(OutgoingMessage.prototype, name, () => `header ${name}`)
 countCalls(ServerResponse.prototype, 'writeHead', () => 'header writeHead')
-const bytesRead = Object.getOwnPropertyDescriptor(Socket.prototype, 'bytesRead')!
-Object.defineProperty(Socket.prototype, 'bytesRead', {
-  ...bytesRead,
-  get(this: Socket): unknown {
+const { get: getBytesRead } = Object.getOwnPropertyDescriptor(Socket.prototype, 'bytesRead')!
+subscribe('net.server.socket', (message) => {
+  const { socket } = message as { socket: Socket }
+  const get = (): unknown => {
     count('bytesRead')
-    return bytesRead.get!.call(this)
-  },
+    return getBytesRead!.call(socket)
+  }
+  Object.defineProperty(socket, 'bytesRead', { get })
 })
 for (const name of ['_write', '_writev']) countCalls(Socket.prototype, name, () => 'system call that writes')
 
@@ -75,12 +76,8 @@ async function serveFastify(): Promise<{ port: number; authorization: string }> 
 }
 
 const served = await (process.argv[2] === 'fastify' ? serveFastify() : serveWaypost())
-let allocatedBefore = 0
 process.on('message', () => {
-  // V8 of Node 24 does not count allocations.
-  const { total_allocated_bytes: allocated = 0 } = getHeapStatistics() as { total_allocated_bytes?: number }
-  process.send!({ ...work, bytes: allocated - allocatedBefore })
-  allocatedBefore = allocated
+  process.send!(work)
   work = {}
 })
 process.send!(served)
