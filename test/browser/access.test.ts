@@ -198,7 +198,7 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     await dialog.getByRole('button', { name: 'Revoke' }).click()
     await page.getByRole('status').getByText('Revoked the token of pat').waitFor()
     await paste(issued.jti)
-    await dialog.getByText('It was revoked already.').waitFor()
+    await dialog.getByText('It was already revoked.').waitFor()
     assert.ok(await dialog.getByRole('button', { name: 'Revoke' }).isDisabled())
   })
 

@@ -43,7 +43,7 @@ describe('editing in dev', { timeout: 600_000 }, () => {
       route.request().method() === 'GET' ? route.continue() : route.fulfill(gateway),
     )
     await page.keyboard.press('Control+S')
-    await page.getByRole('alert').getByText('The proxy answered 502').waitFor()
+    await page.getByRole('alert').getByText('The proxy responded with 502').waitFor()
     assert.equal(await page.getByText('<html>').count(), 0)
     await page.unrouteAll()
     await page.keyboard.press('Control+S')
@@ -62,7 +62,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
 
     await page.getByRole('button', { name: 'New event' }).click()
     await page.getByLabel('Name').fill('todo_created')
-    await page.getByText('"todo_created" exists already').waitFor()
+    await page.getByText('"todo_created" already exists').waitFor()
     await page.getByLabel('Name').fill('todo_done')
     await page.getByLabel('Description').fill('A to-do was completed')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
@@ -159,7 +159,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await page.locator('[data-at="/config/token_lifetime"]:focus').waitFor()
     assert.ok(!(await draft.read(main)).includes('soon'))
     await page.getByRole('button', { name: 'Save anyway' }).click()
-    await page.getByText('The last state without errors is served and shown here').waitFor()
+    await page.getByText('The last valid version is served and shown here').waitFor()
     assert.match(await draft.read(main), /token_lifetime: soon/)
     await page.getByRole('textbox', { name: 'Access token lifetime' }).fill('2h')
     await page.keyboard.press('Control+S')

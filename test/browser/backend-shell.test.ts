@@ -31,7 +31,7 @@ describe('the frame of the pages', { timeout: 600_000 }, () => {
   })
   after(() => world[Symbol.asyncDispose]())
 
-  const palette = (page: Page) => page.getByRole('combobox', { name: 'Find a page, a thing or a command' })
+  const palette = (page: Page) => page.getByRole('combobox', { name: 'Search pages, resources and commands' })
   const options = (page: Page) => page.getByRole('option')
   const chosen = (page: Page) => page.locator('[role="option"][aria-selected="true"]')
   const focused = (page: Page) =>

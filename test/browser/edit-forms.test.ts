@@ -85,7 +85,7 @@ describe('more forms of dev', { timeout: 600_000 }, () => {
     const typed = await problems.allTextContents()
     await page.keyboard.press('Control+S')
     await page.getByRole('button', { name: 'Save anyway' }).click()
-    await page.getByText('The last state without errors is served').waitFor()
+    await page.getByText('The last valid version is served').waitFor()
     await markers.waitFor()
     assert.deepEqual(await problems.allTextContents(), typed)
     assert.equal(await markers.count(), 1)

@@ -68,7 +68,7 @@ describe('forced colors', { timeout: 300_000 }, () => {
         const consumer = box('consumer')
         await compare(root.filter({ has: consumer }), () => consumer.click(), 'a checkbox')
         assert.notEqual(await colorOf(box('todo')), await colorOf(consumer))
-        const all = page.getByRole('checkbox', { name: 'All of administration' })
+        const all = page.getByRole('checkbox', { name: 'All administration scopes' })
         const full = await paint(root.filter({ has: all }))
         await box('backend.write').uncheck()
         const some = await paint(root.filter({ has: all }))

@@ -238,7 +238,7 @@ describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
     await until('the list is current', async () => (await state(page, 'dead').count()) === 1)
     await page.getByRole('button', { name: 'Replay dead deliveries' }).click()
     const dialog = page.getByRole('dialog', { name: 'Replay dead deliveries?' })
-    await dialog.getByLabel('Died within').selectOption('1h')
+    await dialog.getByLabel('Became dead in').selectOption('1h')
     assert.deepEqual(await findFlaws(page), [])
     await dialog.getByRole('button', { name: 'Replay dead deliveries' }).click()
     await page.getByText('1 delivery is sent again').waitFor()
@@ -288,9 +288,9 @@ describe('events and subscriptions in the portal', { timeout: 600_000 }, () => {
       await page.getByRole('menuitem', { name }).click()
     }
     await choose('New secret')
-    const asking = page.getByRole('dialog', { name: 'Give this subscription a new secret?' })
+    const asking = page.getByRole('dialog', { name: 'Replace the secret of this subscription?' })
     await asking.getByLabel('Old secret also signs for').selectOption('1h')
-    await asking.getByRole('button', { name: 'Make a new secret' }).click()
+    await asking.getByRole('button', { name: 'Create new secret' }).click()
     const shown = page.getByRole('dialog', { name: 'The new signing secret' })
     const secret = (await shown.getByText(/^whsec_/).textContent()) ?? ''
     await shown.getByText(/^Until 20\d\d-.* UTC, requests are also signed with the previous secret/).waitFor()

@@ -101,7 +101,7 @@ test('a partner integrates an API that only its portal explains', { timeout: 600
   // Rotate the secret.
   await button('More actions').click()
   await page.getByRole('menuitem', { name: 'New secret' }).click()
-  await dialog.getByRole('button', { name: 'Make a new secret' }).click()
+  await dialog.getByRole('button', { name: 'Create new secret' }).click()
   const renewed = (await dialog.getByText(/^whsec_/).textContent()) ?? ''
   await button('Done').click()
   await addTodo('with the new secret')

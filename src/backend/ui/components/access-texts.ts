@@ -1,7 +1,7 @@
 export const pickerTexts = {
   project: 'Scopes of the API',
   administration: 'Administration',
-  all: 'All of administration',
+  all: 'All administration scopes',
   filter: 'Filter scopes',
   more: (count: number) => `${count} more. Type to find them.`,
   noMatch: 'No scope matches.',
@@ -50,7 +50,7 @@ export const accessTexts = {
     disableUser: 'Logins are rejected, and clients of this user get no tokens, until you enable the user again.',
     disableClient: 'It gets no tokens, and its subscriptions stay disabled, until you enable them again.',
     enableUser: 'Logins are accepted again. Tokens and sessions that were ended stay invalid.',
-    enableClient: 'It can get tokens again. Tokens and subscriptions that were ended stay ended.',
+    enableClient: 'It can get tokens again. Tokens and subscriptions that were ended are not restored.',
     revokeUser: 'The user can log in again. Disable the user to prevent that.',
     revokeClient: 'The client can get new tokens. Disable it, or replace its secret, to prevent that.',
     done: { disable: 'Disabled', enable: 'Enabled', revoke: 'Revoked access of' },

@@ -23,12 +23,12 @@ export const replayDeadTexts = {
   title: 'Replay dead deliveries?',
   action: (count: number) => `Replay ${numbers.format(count)} ${count === 1 ? 'delivery' : 'deliveries'}`,
   none: 'Replay',
-  died: 'Died within',
+  died: 'Became dead in',
   text: (count: number) =>
     count === 0
       ? 'No dead deliveries match.'
       : `${count === 1 ? '1 delivery is' : `${numbers.format(count)} deliveries are`} sent again, each with the same id and four new attempts.`,
-  left: 'Deliveries of disabled or deleted subscriptions are left out.',
+  left: 'Deliveries of disabled or deleted subscriptions are skipped.',
   counting: 'Counting…',
   anyEvent: 'Every event',
   done: (count: number) => `${numbers.format(count)} ${count === 1 ? 'delivery is' : 'deliveries are'} sent again`,

@@ -13,7 +13,7 @@ const texts = {
   start: 'Listen',
   stop: 'Stop listening',
   text: 'Shows deliveries here while you call the API.',
-  on: 'Listening, also while you open other pages.',
+  on: 'Listening, even while you open other pages.',
   connecting: 'Connecting…',
   delivered: (event: string) => `${event} delivered`,
   valid: 'signature ok',

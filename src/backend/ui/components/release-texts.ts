@@ -1,5 +1,5 @@
 export const releasesTexts = {
-  text: 'What was deployed or published, the last activated first.',
+  text: 'What was deployed or published, the most recently activated first.',
   release: 'Release',
   state: 'State',
   active: 'active',
@@ -23,6 +23,6 @@ export const rollBackTexts = {
   done: (id: string) => `Rolled back to ${id}`,
   doneAgain: (id: string) => `Activated ${id} again`,
   notSetOn: (name: string, servers: readonly string[]) => `The variable ${name} is not set on ${servers.join(', ')}.`,
-  unknownMigration: (name: string) => `The migration ${name} ran since and is in no stored release.`,
+  unknownMigration: (name: string) => `The migration ${name} has run since, and no stored release contains it.`,
   unreachable: (name: string) => `The connection ${name} cannot be opened to read its migrations.`,
 } as const

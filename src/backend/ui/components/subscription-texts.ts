@@ -47,7 +47,7 @@ export const subscriptionTexts = {
     `Nothing is sent until it is resumed. ${describePending(pending, 'waits', 'wait')} Events that are dispatched while it is paused are not delivered to it.`,
   disableTitle: 'Disable this subscription?',
   disableText: (pending: number) =>
-    `Nothing is sent any more, and its user cannot enable it again. ${describePending(pending, 'is cancelled', 'are cancelled')}`,
+    `Nothing more is sent, and its user cannot enable it again. ${describePending(pending, 'is cancelled', 'are cancelled')}`,
   disableAction: 'Disable subscription',
   disabled: 'The subscription is disabled',
   deleteTitle: 'Delete this subscription?',
@@ -55,9 +55,14 @@ export const subscriptionTexts = {
     `Its secret is lost, and finished deliveries can no longer be replayed. ${describePending(pending, 'is cancelled', 'are cancelled')}`,
   deleteAction: 'Delete subscription',
   deletedDone: 'The subscription was deleted',
-  rotateTitle: 'Give this subscription a new secret?',
-  rotateAction: 'Make a new secret',
-  overlaps: { '0s': 'no time: the old secret stops at once', '1h': '1 hour', '24h': '24 hours', '7d': '7 days' },
+  rotateTitle: 'Replace the secret of this subscription?',
+  rotateAction: 'Create new secret',
+  overlaps: {
+    '0s': 'no overlap: the old secret stops working at once',
+    '1h': '1 hour',
+    '24h': '24 hours',
+    '7d': '7 days',
+  },
   overlap: 'Old secret also signs for',
   rotated: 'The new signing secret',
   previousUntil: (time: string) =>

@@ -23,7 +23,7 @@ export const filesTexts = {
   showError: (label: string, place: string) => `${label} in the definition. Show ${place}`,
   moreErrors: (errors: number) => `and ${countOf(errors, 'more error')}`,
   notServed: 'These files are not served.',
-  lastGood: 'The last state without errors is served and shown here, read-only.',
+  lastGood: 'The last valid version is served and shown here, read-only.',
   open: 'Open in VS Code',
 } as const
 

@@ -16,7 +16,7 @@ export const entryTexts = {
   continue: 'Continue',
   name: 'Name',
   description: 'Description',
-  taken: (name: string) => `"${name}" exists already`,
+  taken: (name: string) => `"${name}" already exists`,
   invalid: {
     routes: 'A path begins with /',
     event: 'Begin with a letter or a digit, but not with "waypost."',

@@ -38,7 +38,7 @@ export const kindsTexts = {
 
 export const namesTexts = {
   empty: 'Enter a name',
-  taken: (name: string) => `There is another field "${name}"`,
+  taken: (name: string) => `Duplicate field "${name}"`,
 } as const
 
 export const schemaEditorTexts = {
@@ -60,7 +60,7 @@ export const schemaEditorTexts = {
   noFormat: 'None',
   valuesHint: 'Enter after each value',
   invalidPattern: 'This is not a valid pattern',
-  discriminator: 'Told apart by',
+  discriminator: 'Distinguished by',
   discriminatorHint: 'A field with a fixed value that is different in each alternative. It makes errors clearer.',
   more: 'More keywords',
   moreHint: 'Kept as they are. Change them on the YAML tab.',

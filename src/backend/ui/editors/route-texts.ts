@@ -8,7 +8,7 @@ export const accessTexts = {
   scopes: 'Scopes',
   scopesText: 'One of them is enough.',
   routeScopes: (path: string) => `Scopes of ${path}`,
-  routeScopesText: 'For all methods of this path that have no access of their own.',
+  routeScopesText: 'For all methods of this path that do not set their own access.',
   now: 'Now:',
 } as const
 
@@ -67,7 +67,7 @@ export const moreTexts = {
   rate: 'Rate limit',
   routeRate: (name: string) => `As the route: ${name}`,
   timeout: 'Time limit',
-  timeoutText: 'A duration of at most 1h, such as 30s. After it the caller gets a 503 response.',
+  timeoutText: 'A duration of at most 1h, such as 30s. After that, the caller gets a 503 response.',
   operationId: 'Operation ID',
   operationIdText:
     'Names the function in generated clients, for example closeTicket. If empty, a name is derived from method and path.',
@@ -89,9 +89,9 @@ export const newTexts = {
   actions: { file: 'New TypeScript file', named: 'Shared action' },
   classText: 'A class that Waypost or a plugin provides. You enter its settings next.',
   classes: 'Class',
-  actionText: 'A class without code, which you implement in your editor.',
+  actionText: 'An empty class, which you implement in your editor.',
   named: 'Action',
-  taken: (name: string) => `${name} exists already`,
+  taken: (name: string) => `${name} already exists`,
   mustBegin: 'A path begins with /',
   tables: 'To serve the rows of a table, open the table and choose “Create routes”.',
 } as const
@@ -104,7 +104,7 @@ export const renameTexts = {
 export const removeTexts = {
   text: 'Callers get a 404 response, or 405 if the path has other methods.',
   path: 'It is the last method of its path, so the path is removed too.',
-  keeps: (file: string) => `The file ${file} stays.`,
+  keeps: (file: string) => `The file ${file} is kept.`,
 } as const
 
 export const routeEditorTexts = {

@@ -22,8 +22,8 @@ const texts = {
   how: 'How',
   at: 'When',
   hows: { command: 'command', http: 'HTTP' },
-  empty: 'Nothing was changed yet',
-  emptyText: 'Changes of users, clients, tokens, subscriptions and releases appear here.',
+  empty: 'No changes yet',
+  emptyText: 'Changes to users, clients, tokens, subscriptions and releases appear here.',
 } as const
 
 type Audit = Entry<'GET /audit'>

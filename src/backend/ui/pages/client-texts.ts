@@ -28,7 +28,7 @@ export const clientsTexts = {
   chooseOwner: 'Choose an owner.',
   noOwner: 'There is no such user.',
   noOwnerScopes: 'This user has no scopes.',
-  withoutScopes: 'Choose at least one scope. A client without any has access to nothing.',
+  withoutScopes: 'Choose at least one scope. A client without scopes cannot access anything.',
   ownerScopes: 'A client can have only the scopes of its owner.',
   getToken: 'Get a token',
 } as const

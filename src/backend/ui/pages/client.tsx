@@ -39,7 +39,7 @@ const texts = {
   builtInText: 'A built-in client, which all logins of its kind use. It cannot be changed.',
   curlText: 'Replace $CLIENT_SECRET with the secret that was shown when it was created.',
   authorize: 'Send users to',
-  noGrant: 'This client has no grant with which it could get a token.',
+  noGrant: 'This client has no grant that lets it get a token.',
 } as const
 
 type Client = Answer<'GET /client/:id'>

@@ -25,7 +25,7 @@ const texts = {
   at: 'At',
   lost: 'The server cannot be reached. Connecting again …',
   empty: 'No requests yet',
-  emptyText: 'Call a route, for example with Try it. Requests of the backend are left out.',
+  emptyText: 'Call a route, for example with Try it. Requests from the backend are not shown.',
 } as const
 
 const maxShown = 500

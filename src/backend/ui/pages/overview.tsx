@@ -50,7 +50,7 @@ const attentionTexts = {
   dead: (count: number) =>
     `${count >= 10_000 ? '10,000 or more' : numbers.format(count)} ${count === 1 ? 'delivery' : 'deliveries'} failed for good in the last 24 hours`,
   postponed: (count: number) =>
-    `${numbers.format(count)} ${count === 1 ? 'subscription gets' : 'subscriptions get'} nothing for a while after too many failures`,
+    `${numbers.format(count)} ${count === 1 ? 'subscription is' : 'subscriptions are'} postponed after too many failures`,
   showDeliveries: 'Show deliveries',
   showSubscriptions: 'Show subscriptions',
 } as const

@@ -3,7 +3,7 @@ export const schemasTexts = {
   name: 'Schema',
   type: 'Type',
   empty: 'No schemas',
-  emptyText: 'Schemas that are named below schema: in waypost.yml appear here.',
+  emptyText: 'Schemas that are declared under schema: in waypost.yml appear here.',
   title: 'Schema',
   properties: 'Properties',
   unused: 'No method, event or schema uses it.',

@@ -1,5 +1,5 @@
 export const scopeListTexts = {
-  text: 'What tokens can be allowed to do, and who has it.',
+  text: 'What tokens can be allowed to do, and who has each scope.',
   description: 'Description',
   routes: 'Methods',
   events: 'Events',

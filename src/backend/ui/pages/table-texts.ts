@@ -10,7 +10,7 @@ export const tablesTexts = {
   emptyDev: 'Choose New table to design one. dev writes its migration and applies it.',
   emptyText: 'waypost migrate writes the tables of each connection to migrations/…/tables.json, which is deployed.',
   title: 'Table',
-  rows: 'Rows are not shown: they may contain personal data, and reading them here would bypass the access rules of your API. Use a client of your database, or call a route with Try it.',
+  rows: 'Rows are not shown: they may contain personal data, and reading them here would bypass the access rules of your API. Use a database client, or call a route with Try it.',
   column: 'Column',
   type: 'Type',
   null: 'Null',

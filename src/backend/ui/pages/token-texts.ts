@@ -16,12 +16,12 @@ export const tokensTexts = {
     `It is a token of ${user} for the client ${client}. Every server rejects it within a second.`,
   revoked: (count: number, of?: { readonly user: string; readonly client: { readonly name: string } }) =>
     count === 0
-      ? 'The token was not valid any more'
+      ? 'The token was no longer valid'
       : `Revoked the token${of === undefined ? '' : ` of ${of.user} for the client ${of.client.name}`}`,
   pasteTitle: 'Revoke a token',
   find: 'Show token',
   owner: 'Owner',
-  ended: { expired: 'It has expired already.', revoked: 'It was revoked already.' },
+  ended: { expired: 'It has already expired.', revoked: 'It was already revoked.' },
   paste: 'Token or its ID',
   pasteText: 'Paste a leaked token to revoke it. It is sent to this server only.',
   revokeAll: (name: string) => `Revoke all of ${name}`,

@@ -34,7 +34,7 @@ const texts = {
   },
   states: { done: 'done', running: 'in progress', waiting: 'waiting', failed: 'failed' },
   kept: 'The previous release is still being served. The draft keeps all its changes.',
-  keptMigrated: 'Migrations that have run stay and can no longer be edited.',
+  keptMigrated: 'Migrations that have run are kept and can no longer be edited.',
   back: 'Back to the changes',
   tryRoute: (name: string) => `Try ${name}`,
   routes: 'Show routes',

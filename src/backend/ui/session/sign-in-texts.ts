@@ -1,9 +1,9 @@
 export const startTexts = {
   insecure:
-    'The backend needs a secure connection. Open it over https, or as http://localhost on the machine of the server.',
+    'The backend needs a secure connection. Open it over https, or as http://localhost on the machine that runs the server.',
   failed: 'Signing in failed.',
   noScopes: 'Your account has no access to the backend.',
-  noScopesHint: 'Ask an administrator to give you the scope backend.read, or sign in with another account.',
+  noScopesHint: 'Ask an administrator to grant you the scope backend.read, or sign in with another account.',
   signIn: 'Sign in',
   other: 'Use another account',
   window: 'You are signed in. You can close this window.',

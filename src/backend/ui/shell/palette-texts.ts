@@ -1,6 +1,6 @@
 export const paletteTexts = {
   open: 'Search',
-  placeholder: 'Find a page, a thing or a command',
+  placeholder: 'Search pages, resources and commands',
   none: 'Nothing found',
   found: (count: number) => `${count} found`,
   label: 'Search',

@@ -21,9 +21,10 @@ export const eventsTexts = {
     'waypost-event': 'The name of the event.',
     'webhook-id':
       'The id of the delivery, the same for all its attempts and replays. Ignore ids that you have already processed.',
-    'webhook-timestamp': 'The time of the attempt, in seconds since 1970. Reject what is older than five minutes.',
+    'webhook-timestamp':
+      'The time of the attempt, in seconds since 1970. Reject requests that are older than five minutes.',
     'webhook-signature':
-      'Proves that the request is from this API. For a while after you make a new secret, there are two, separated by a space.',
+      'Proves that the request is from this API. For a while after you create a new secret, there are two, separated by a space.',
   },
   receiver: 'Write a receiver',
   receiverText:

@@ -38,7 +38,7 @@ export const clientsTexts = {
   exchange: 'Exchange the code for a token',
   empty: 'No clients yet',
   emptyText:
-    'A client is a program that uses this API. It has an id and a secret of its own, so that your password stays with you. Create one for each program.',
+    'A client is a program that uses this API. It has its own id and secret, so that it does not need your password. Create one for each program.',
 } as const
 
 export const clientTexts = {
@@ -52,7 +52,7 @@ export const clientTexts = {
   save: 'Save changes',
   saved: 'Saved the client',
   removesScopes: 'Tokens lose removed scopes when you save.',
-  lostScopes: (names: string) => `Your account does not have ${names} any more, so this client cannot use it.`,
+  lostScopes: (names: string) => `Your account no longer has ${names}, so this client cannot use it.`,
   adminScopes:
     'This client has administrative scopes. Only administrators of this server can change it; you can disable or delete it.',
   barred: 'An administrator disabled this client. Ask the operator of this API to enable it.',
@@ -73,7 +73,7 @@ export const clientTexts = {
   ],
   disableThen: 'You can enable it again. That does not restore tokens and subscriptions.',
   enableTitle: (name: string) => `Enable ${name}?`,
-  enableText: 'It can get tokens again. Tokens and subscriptions that ended do not come back.',
+  enableText: 'It can get tokens again. Tokens and subscriptions that ended are not restored.',
   disabled: (name: string) => `Disabled ${name}`,
   enabled: (name: string) => `Enabled ${name}`,
   delete: 'Delete',

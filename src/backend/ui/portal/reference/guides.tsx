@@ -21,11 +21,11 @@ const authenticationTexts = {
   ownTextAlone:
     'You need a client: the operator of this API, or POST /consumer/client, creates it. Keep its secret on your server, and exchange id and secret for an access token.',
   ownAfter:
-    'The response contains access_token, and expires_in in seconds. Keep the token and request a new one before it expires. Leave out scope to get all scopes of the client.',
+    'The response contains access_token, and expires_in in seconds. Keep the token and request a new one before it expires. Omit scope to get all scopes of the client.',
   clients: 'Create a client',
   others: 'Act for other users',
   othersText:
-    'An app that acts for users of this service sends them to this server to sign in and to agree. It uses the authorization code flow of OAuth 2 with PKCE (S256). Every OAuth 2 library supports it.',
+    'An app that acts for users of this service sends them to this server to sign in and give consent. It uses the authorization code flow of OAuth 2 with PKCE (S256). Every OAuth 2 library supports it.',
   authorize: 'Authorization endpoint',
   token: 'Token endpoint',
   discovery: 'OAuth metadata',
