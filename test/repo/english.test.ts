@@ -26,6 +26,12 @@ const phrases: readonly { readonly phrase: RegExp; readonly before: string; read
   { phrase: /\b(come|comes|came) up\b/i, before: 'The release does not come up', after: 'The release failed to start' },
   { phrase: /\b(bring|brings|brought) up\b/i, before: 'brings up a release', after: 'starts a release' },
   { phrase: /\b(take|takes|took|taken) back\b/i, before: 'It is taken back', after: 'It is reverted' },
+  { phrase: /(?<!--)\banswers? (with )?[1-5]\d\d\b/i, before: 'The route answers 404', after: 'The route returns 404' },
+  {
+    phrase: /\bstays? served\b|\blast state without\b/i,
+    before: 'The last state without errors stays served',
+    after: 'The last valid version is still served',
+  },
 ]
 
 const sources = ['bin/cli/**/*.ts', 'commands/**/*.ts', 'plugins/*/src/**/*.ts', 'src/**/*.{ts,tsx}']
