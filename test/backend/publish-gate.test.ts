@@ -113,14 +113,14 @@ describePublishing('what publishing a draft needs', (publishing) => {
   test('shows the same warnings about access as the gate, each at its place in the files', async () => {
     await begin()
     const open = `
-/given: { scopes: [reader], methods: { GET: { public: true, action: List }, POST: { public: true, action: Make } } }
-/mixed: { scopes: [reader], methods: { GET: { public: true, action: List }, POST: { action: Make } } }
-/own: { methods: { POST: { public: true, scopes: [reader], rate: r, action: Make } } }
-/html: { methods: { GET: { public: true, html: trusted, action: List } } }
+  /given: { scopes: [reader], methods: { GET: { public: true, action: List }, POST: { public: true, action: Make } } }
+  /mixed: { scopes: [reader], methods: { GET: { public: true, action: List }, POST: { action: Make } } }
+  /own: { methods: { POST: { public: true, scopes: [reader], rate: r, action: Make } } }
+  /html: { methods: { GET: { public: true, html: trusted, action: List } } }
 event:
-free: {}
-stock: { scopes: [other, reader] }
-shut: { scopes: [other] }
+  free: {}
+  stock: { scopes: [other, reader] }
+  shut: { scopes: [other] }
 rate: { r: { limit: 1, window: 1m } }
 config: { scopes_default: [reader] }
 `
