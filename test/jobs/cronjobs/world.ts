@@ -17,6 +17,7 @@ import { emptyManifest } from '../../release/system.ts'
 import { makeTestClock, type TestClock } from '../../support/clock.ts'
 import { loadingPlugins, testServices } from '../../support/plugins.ts'
 import { copySystem } from '../../support/migrated.ts'
+import { until } from '../../support/until.ts'
 
 /** What the action of a cronjob does; the name says which. */
 export type Work = (request: Request<'cronjob'>, context: Context) => Promise<unknown>
@@ -196,3 +197,19 @@ async function loadActive({ system }: Host) {
   const release = (await loadActiveRelease(system))!
   return { release, artifacts: await loadArtifacts(system, release, release.manifest.artifacts) }
 }
+
+export const everyMinute = '* * * * *'
+
+/** Opens a world with a release that has cronjobs. */
+export async function openReleased(
+  systemUrl: string,
+  cronjobs: Parameters<World['deploy']>[0] = { tick: everyMinute },
+): Promise<World> {
+  const world = await openWorld(systemUrl)
+  await world.deploy(cronjobs)
+  return world
+}
+
+/** Waits until the first look of a machine has been taken. */
+export const known = (world: World, name = 'tick') =>
+  until(`${name} is known`, async () => (await world.row(name)) !== undefined)
