@@ -9,16 +9,18 @@ const returns: Readonly<Record<string, RegExp>> = {
   has: /\bboolean\b| is /,
   can: /\bboolean\b/,
   may: /\bboolean\b/,
-  list: /\[\]|Map<|Set<|Array<|Iterable<|List(ed\w*)?\b|Page\b/,
+  list: /\[\]|Map<|Set<|Array<|Iterable<|List\b|Page\b|\bListed\w+s\b/,
 }
+
+/** On one line, or with parameters on lines of their own. */
+const signature = /^export (?:async )?function (([a-z]+)(?![a-z])\w*)(?:.*\)|.*[({]\n(?: .*\n)*?[)}].*?): (.*) \{$/gm
 
 /** Lists the exported functions of a source that declare what they return, and return something else. */
 function findMisnamed(source: string): readonly string[] {
-  const signatures = source.matchAll(/^export (?:async )?function (([a-z]+)(?![a-z])\w*)(.*?) \{$/gms)
-  return [...signatures].flatMap(([, name = '', verb = '', rest = '']) => {
-    const expected = Object.hasOwn(returns, verb) ? returns[verb] : undefined
-    const returned = /\): (?!.*\): )(.*)$/s.exec(rest)?.[1]
-    return expected === undefined || returned === undefined || expected.test(returned) ? [] : [`${name}: ${returned}`]
+  return [...source.matchAll(signature)].flatMap(([, name = '', verb = '', end = '']) => {
+    const returned = end.split('): ').at(-1)!
+    const isFine = !Object.hasOwn(returns, verb) || returns[verb]!.test(returned)
+    return isFine ? [] : [`${name}: ${returned}`]
   })
 }
 
