@@ -9,6 +9,8 @@ interface ExpectedWrite {
   /** The files with their texts before. */
   readonly files: ReadonlyMap<string, string | undefined>
   readonly missing: Set<string>
+  /** Whether all files are written, also if one has its earlier text again. */
+  isWritten: boolean
   done(isReloaded: boolean): void
 }
 
@@ -38,6 +40,7 @@ export function makeExpectedReloads(folder: string): ExpectedReloads {
       const one: ExpectedWrite = {
         files,
         missing: new Set(files.keys()),
+        isWritten: false,
         done(isReloaded) {
           clearTimeout(timer)
           expected.delete(one)
@@ -46,7 +49,7 @@ export function makeExpectedReloads(folder: string): ExpectedReloads {
       }
       expected.add(one)
       if (files.size === 0) one.done(true)
-      return { done: promise, cancel: () => one.done(false) }
+      return { done: promise, written: () => void (one.isWritten = true), cancel: () => one.done(false) }
     },
     findOrigin(files) {
       const written = [...expected].flatMap((one) => [...one.files.keys()])
@@ -55,9 +58,10 @@ export function makeExpectedReloads(folder: string): ExpectedReloads {
       return files.length > 0 && files.every(isOfBackend) ? 'backend' : undefined
     },
     listWritten() {
-      const isChanged = ([file, text]: readonly [string, string | undefined]) =>
-        textNow(path.join(folder, file)) !== text
-      return new Map([...expected].map((one) => [one, new Set([...one.files].filter(isChanged).map(([file]) => file))]))
+      const isChanged = (file: string, before: string | undefined) => textNow(path.join(folder, file)) !== before
+      const listOf = ({ files, isWritten }: ExpectedWrite) =>
+        [...files].flatMap(([file, before]) => (isWritten || isChanged(file, before) ? [file] : []))
+      return new Map([...expected].map((one) => [one, new Set(listOf(one))]))
     },
     note(files, written) {
       for (const one of expected) {

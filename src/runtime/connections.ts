@@ -108,6 +108,8 @@ const warnIntervalMs = 60_000
 const maxReceivingChecks = 10
 /** Number of bytes that must arrive in that time, unless the body is shorter. */
 const minReceivedBytes = 16 * 1024
+/** How much Node reads of a socket at once. */
+const maxReadBytes = 64 * 1024
 
 /** The open connections of a server. Limits their number and the memory that each can use. */
 export class Connections {
@@ -281,7 +283,8 @@ export class Connections {
     connection.isBusy = true
     if (hasBody(request)) {
       connection.sendsBodies = true
-      connection.bytesBefore ??= connection.socket.bytesRead
+      // A part of the body may have been read with the headers: at most as much as one read has.
+      connection.bytesBefore ??= Math.max(0, connection.socket.bytesRead - maxReadBytes)
       connection.receiving = { request, checks: 0 }
       this.#receiving.add(connection)
     }

@@ -10,7 +10,7 @@ import { openLine, type Line } from '../support/line.ts'
 import { bearer, issuer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 import { openWorld, type World } from './world.ts'
-import { defaultKinds, isLong } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 
 for (const kind of defaultKinds) {
   describe(`the guard's cache on ${kind}`, () => {
@@ -239,7 +239,7 @@ for (const kind of defaultKinds) {
   })
 }
 
-for (const how of isLong ? (['cut', 'freeze'] as const) : (['freeze'] as const)) {
+for (const how of ['cut', 'freeze'] as const) {
   describe(`a server whose line to PostgreSQL is ${how}`, () => {
     let line: Line
     let world: World

@@ -73,6 +73,7 @@ describe('what opens over a page', { timeout: 600_000 }, () => {
         const opener = content.getByRole('button', { name }).first()
         await check(page, 'menu', opener)
         await opener.click()
+        await page.getByRole('menuitem').first().waitFor()
         const items = await page.getByRole('menuitem').allTextContents()
         assert.ok(items.length > 0)
         await page.keyboard.press('Escape')

@@ -6,7 +6,7 @@ import { addUser, loginClientId } from '../../src/auth/index.ts'
 import { beginSession, findSession } from '../../src/auth/authorize/session.ts'
 import { sha256 } from '../../src/kit/index.ts'
 import { maxConcurrentHashes, verifyPassword } from '../../src/auth/account/passwords.ts'
-import { defaultKinds, longTest } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { bearer, type TestRequest } from '../support/server.ts'
 import { openWorld, password, setStatus, type World } from '../auth/world.ts'
 
@@ -232,8 +232,7 @@ for (const kind of defaultKinds) {
       }
     })
 
-    // In CI, auth/passwords.test.ts fills the queue.
-    longTest('returns 429 while too many passwords wait to be hashed, and does not count the attempt', async () => {
+    test('returns 429 while too many passwords wait to be hashed, and does not count the attempt', async () => {
       await addUser(world.system, { name: 'late', password, scopes: [] })
       // Each filler takes its place in the turn in which it leaves it, so no request meets a gap.
       const filling = new AbortController()

@@ -37,9 +37,9 @@ const routes = `
     methods: { GET: { public: true, action: src/snippets/2.ts } }
   /stock/:sku:
     path: { sku: { type: string } }
-    methods: { GET: { public: true, action: src/snippets/3.ts } }
+    methods: { GET: { public: true, action: src/snippets/4.ts } }
   /rate:
-    methods: { GET: { public: true, timeout: 5s, action: src/snippets/4.ts } }`
+    methods: { GET: { public: true, timeout: 5s, action: src/snippets/5.ts } }`
 
 describe('the snippets of the guides', () => {
   const snippets = readSnippets('docs/testing.md', 'ts')

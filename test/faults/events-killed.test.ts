@@ -14,7 +14,7 @@ const leaseMs = 15_000
 const [messages, limit] = isLong ? [3, 200] : [1, 40]
 const mortal = pathToFileURL(path.join(import.meta.dirname, 'mortal-worker.ts')).href
 
-const kinds = chooseKinds('sqlite')
+const kinds = chooseKinds('postgresql')
 
 describe('a worker that is killed', { concurrency: kinds.length }, () => {
   for (const kind of kinds) {

@@ -10,14 +10,15 @@ import { makesTable, openDeployWorld, projectOf, type DeployWorld } from '../ope
 import { describeSystems, writeFiles } from '../support/project-server.ts'
 import { endMortal, startMortal } from './mortal.ts'
 import type { Order } from './mortal-migration.ts'
-import { chooseKinds, isLong } from '../support/forms.ts'
+import { isLong } from '../support/forms.ts'
+import { systemKinds } from '../support/server.ts'
 
 /** More points than a migration and an activation have; on PostgreSQL those of the activation are looked at elsewhere. */
 const limits = { sqlite: 40, postgresql: 8 }
 
-describeSystems('a deployment with a migration that is killed', chooseKinds('sqlite'), ({ kind, newSystem }) => {
+describeSystems('a deployment with a migration that is killed', systemKinds, ({ kind, newSystem }) => {
   const limit = limits[kind]
-  const step = isLong ? 1 : 10
+  const step = isLong ? 1 : { sqlite: 10, postgresql: 4 }[kind]
   test('leaves the complete old or new release, at whatever point, and can be repeated', async (t) => {
     await using world = await openDeployWorld(await newSystem())
     await world.deploy({ [yml]: projectOf(1), [fileOf(0)]: makesTable(tableOf(0)) })

@@ -28,7 +28,7 @@ test('no value matches schemas that contradict each other', () => {
         if (found !== undefined) assert.equal(match, undefined, `${found.path} ${found.reason}`)
       },
     ),
-    { numRuns: runs(600), seed: 20261128 },
+    { numRuns: runs(1200), seed: 20261128 },
   )
   assert.ok(seen.contradictions > 20 && seen.matches > 20, JSON.stringify(seen))
 })

@@ -62,7 +62,7 @@ describe('a broken plugin leaves the release before on the server, and is named'
       'an action without handle',
       { ...pack('bad', made(`() => ({})`)), 'waypost.yml': use() },
       'WP_PLUGIN_MAKE',
-      /"bad".*no object with a method "handle"/,
+      /"bad".*did not return an object with a method "handle"/,
     ],
     [
       'a config that does not match',

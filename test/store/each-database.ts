@@ -15,6 +15,8 @@ export type AnyTables = any
 export type OpenFresh = () => Promise<{
   readonly db: Kysely<AnyTables>
   readonly database: ReturnType<typeof openSqlite> | ReturnType<typeof openPostgres>
+  /** The file or the URL. */
+  readonly address: string
 }>
 
 interface Suite {
@@ -36,9 +38,10 @@ export function describeEachDatabase(name: string, declare: (suite: Suite) => vo
       await rm(folder, { recursive: true })
     })
     const open: OpenFresh = async () => {
-      const database = openSqlite({ file: path.join(folder, `${opened.length}.db`), create: true, synchronous: 'OFF' })
+      const address = path.join(folder, `${opened.length}.db`)
+      const database = openSqlite({ file: address, create: true, synchronous: 'OFF' })
       opened.push(database)
-      return { database, db: new Kysely<AnyTables>({ dialect: database.dialect() }) }
+      return { address, database, db: new Kysely<AnyTables>({ dialect: database.dialect() }) }
     }
     declare({ kind: 'sqlite', type: columnTypes('sqlite'), open })
   })
@@ -54,9 +57,10 @@ export function describeEachDatabase(name: string, declare: (suite: Suite) => vo
       await server.stop()
     })
     const open: OpenFresh = async () => {
-      const database = openPostgres({ url: await server.createDatabase(), max: 4 })
+      const address = await server.createDatabase()
+      const database = openPostgres({ url: address, max: 4 })
       opened.push(database)
-      return { database, db: new Kysely<AnyTables>({ dialect: database.dialect() }) }
+      return { address, database, db: new Kysely<AnyTables>({ dialect: database.dialect() }) }
     }
     declare({ kind: 'postgresql', type: columnTypes('postgresql'), open })
   })

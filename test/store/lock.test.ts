@@ -8,24 +8,16 @@ import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { makeLock } from '../../src/store/sql/lock.ts'
-import { openPostgres, type PostgresDatabase } from '../../src/store/sql/postgres-dialect.ts'
-import type { SqliteDatabase } from '../../src/store/sql/sqlite-dialect.ts'
+import { openPostgres } from '../../src/store/sql/postgres-dialect.ts'
 import { abortTimeoutMs } from '../support/until.ts'
 import { describeEachDatabase } from './each-database.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'waypost-lock-'))
 after(() => rmSync(folder, { recursive: true }))
 
-function addressOf(database: SqliteDatabase | PostgresDatabase): string {
-  if (database.kind === 'sqlite') return database.file
-  const { user, password, host, port, database: name } = database.pool.options
-  const address = new URL(`postgresql://${host}:${port}/${name}`)
-  return Object.assign(address, { username: user, password: password ?? '' }).href
-}
-
-function startHolder(database: SqliteDatabase | PostgresDatabase, task: string) {
+function startHolder(address: string, task: string) {
   const program = path.join(import.meta.dirname, 'lock-holder.ts')
-  const child = spawn(process.execPath, [program, addressOf(database), task], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [program, address, task], { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const done = once(child, 'close').then(([code]) => ({ code: code as number | null, output }))
@@ -34,10 +26,10 @@ function startHolder(database: SqliteDatabase | PostgresDatabase, task: string) 
 
 describeEachDatabase('the lock', ({ kind, open }) => {
   test('is held by one process at a time', async () => {
-    const { database, db } = await open()
+    const { address, db } = await open()
     await db.introspection.getTables()
     const file = path.join(folder, kind)
-    const results = await Promise.all([1, 2, 3].map(() => startHolder(database, file).done))
+    const results = await Promise.all([1, 2, 3].map(() => startHolder(address, file).done))
     assert.deepEqual(
       results.map(({ code }) => code),
       [0, 0, 0],
@@ -46,9 +38,9 @@ describeEachDatabase('the lock', ({ kind, open }) => {
   })
 
   test('applies a migration once when three processes migrate concurrently', async () => {
-    const { database, db } = await open()
+    const { address, db } = await open()
     await db.introspection.getTables()
-    const results = await Promise.all([1, 2, 3].map(() => startHolder(database, 'migrate').done))
+    const results = await Promise.all([1, 2, 3].map(() => startHolder(address, 'migrate').done))
     assert.deepEqual(
       results.map(({ code }) => code),
       [0, 0, 0],
@@ -57,8 +49,8 @@ describeEachDatabase('the lock', ({ kind, open }) => {
   })
 
   test('ends with the process that held it', async () => {
-    const { database } = await open()
-    const holder = startHolder(database, path.join(folder, `${kind}-killed`))
+    const { address, database } = await open()
+    const holder = startHolder(address, path.join(folder, `${kind}-killed`))
     await holder.held
     holder.child.kill('SIGKILL')
     await makeLock(database)('test', async () => {}, { limitMs: abortTimeoutMs })
@@ -89,8 +81,8 @@ describeEachDatabase('the lock', ({ kind, open }) => {
 
   if (kind !== 'postgresql') return
   test('holds back no index that is built concurrently, and outlasts limits on idle transactions', async () => {
-    const { database, db } = await open()
-    const url = Object.assign(new URL(addressOf(database)), {
+    const { address, database, db } = await open()
+    const url = Object.assign(new URL(address), {
       search: `?options=${encodeURIComponent('-c idle_in_transaction_session_timeout=50')}`,
     })
     const impatient = openPostgres({ url: url.href })

@@ -211,7 +211,7 @@ describeEachDatabase('steps without problems', ({ kind, type, open }) => {
           throw error
         })
       }),
-      { numRuns: runs(200) },
+      { numRuns: runs(400) },
     )
     assert.equal(used.size, 8)
   })

@@ -48,6 +48,8 @@ import { openBase } from './load-base.ts'
 export interface ExpectedReload {
   /** Whether all files were reloaded within 10 s. */
   readonly done: Promise<boolean>
+  /** Called when they are written. */
+  written(): void
   /** Called if they are not written. */
   cancel(): void
 }
@@ -194,9 +196,14 @@ export class FolderDraft implements Draft {
     this.#ahead = undefined
     const isOwn = changed.size > 0 && [...changed].every((file) => ahead?.files.has(file))
     if (ahead === undefined || !isOwn) return undefined
-    const { texts } = this.#files.readAgain([...changed])
-    const isSame = texts.size === ahead.texts.size && [...texts].every(([file, text]) => ahead.texts.get(file) === text)
-    return isSame ? { loaded: ahead.loaded, cache: copySources(this.#checked, texts) } : undefined
+    try {
+      const { texts } = this.#files.readAgain([...changed])
+      const isSame =
+        texts.size === ahead.texts.size && [...texts].every(([file, text]) => ahead.texts.get(file) === text)
+      return isSame ? { loaded: ahead.loaded, cache: copySources(this.#checked, texts) } : undefined
+    } catch {
+      return undefined // the load names the file that cannot be read
+    }
   }
 
   #record(changed: readonly string[] | undefined): void {
@@ -234,6 +241,7 @@ export class FolderDraft implements Draft {
     try {
       this.#writer = by?.name
       await writeFiles(this.folder.path, sortChanges(changes))
+      reload?.written()
       this.#history.record(this.#files.readAgain(names), by?.name)
     } catch (error) {
       this.#ahead = undefined
@@ -257,6 +265,7 @@ export class FolderDraft implements Draft {
    */
   reloaded(result: ReloadResult, changed?: readonly string[]): void {
     const { diagnostics, files } = result
+    this.#ahead = undefined // later reloads must not take what was loaded before this one
     if (files.length > 0) this.#used = files
     this.#record(changed)
     const isServed = !('failed' in result)

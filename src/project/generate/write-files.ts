@@ -151,13 +151,18 @@ function swap({
 }: Readonly<Record<'file' | 'old' | 'before', string>> & { readonly draft: string | undefined }) {
   const isKept = tryLink(file, old)
   const kept = isKept ? old : file
-  if (readFileSync(kept, 'utf8') !== before) throw new ChangedOnDisk()
+  if (readNow(kept) !== before) throw new ChangedOnDisk()
   if (isKept && statSync(file).ino !== statSync(old).ino) throw new ChangedOnDisk()
   if (draft === undefined) unlinkSync(file)
   else renameSync(draft, file)
-  if (!isKept || readFileSync(old, 'utf8') === before) return
+  if (!isKept || readNow(old) === before) return
   renameSync(old, file)
   throw new ChangedOnDisk()
+}
+
+/** Reads a file as the draft does, without a byte order mark. */
+function readNow(file: string): string {
+  return readFileSync(file, 'utf8').replace(/^\u{FEFF}/u, '')
 }
 
 /** Some file systems have no links. */

@@ -20,7 +20,7 @@ interface DiffViewProps {
 
 const signs = { '+': 'added', '-': 'removed', ' ': 'same' } as const
 
-/** The differences of two editingTexts as `git diff` shows them: hunks with three lines around each change. */
+/** The differences of two texts as `git diff` shows them: hunks with three lines around each change. */
 export function DiffView({ before, after, label }: DiffViewProps) {
   const { hunks } = structuredPatch('', '', before, after, '', '', { context: 3 })
   return (

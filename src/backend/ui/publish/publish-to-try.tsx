@@ -31,8 +31,9 @@ export function PublishToTry({ name }: { readonly name: string }) {
     placeholderData: (last, query) => (query?.queryKey[1] === name ? last : undefined),
   })
   const status = useDraftStatus(pointerOf('routes', path, 'methods', method))
-  const error = active.error ?? found.error
-  if (error !== null) return <ProblemAlert error={error} />
+  // If a later refresh fails, the form stays with what is typed into it.
+  const failed = active.data === undefined ? active : found.data === undefined ? found : undefined
+  if (failed?.error != null) return <ProblemAlert error={failed.error} onRetry={() => void failed.refetch()} />
   if (!active.isFetchedAfterMount) return <Skeleton height={160} />
   const publishLink = (
     <Button renderRoot={(props) => <Link to="/publish" {...props} />} variant={isPublished ? 'default' : 'filled'}>

@@ -88,7 +88,7 @@ function OperationPage({ operation, previous, next, all }: OperationPageProps) {
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        <Tabs.Panel value="referenceTexts">
+        <Tabs.Panel value="reference">
           <div className="operation-columns">
             <Description operation={operation} all={all} />
             <Samples operation={operation} schemas={all.schemas} />
