@@ -91,12 +91,19 @@ export async function findFlaws(page: Page, within?: string): Promise<string[]> 
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axe)
   // axe does not decide whether a single character, such as a count beside a long title, is text or an icon, and about an
   // input that is empty.
-  return page.evaluate<
-    string[]
-  >(`axe.run(${JSON.stringify(within) ?? 'document'}, ${options}).then(({ violations, incomplete }) =>
+  const run = () =>
+    page.evaluate<
+      string[]
+    >(`axe.run(${JSON.stringify(within) ?? 'document'}, ${options}).then(({ violations, incomplete }) =>
     [...violations, ...incomplete].flatMap(({ id, nodes }) => nodes
       .filter(({ any }) => any[0]?.data?.messageKey !== 'shortTextContent' && any[0]?.data?.messageKey !== 'emptyValue')
       .map(({ html }) => id + ': ' + html)))`)
+  // Axe cannot decide about a page that changes meanwhile, for example after a save.
+  for (let last: string[] | undefined; ; await page.waitForTimeout(500)) {
+    const flaws = await run()
+    if (flaws.length === 0 || flaws.join() === last?.join()) return flaws
+    last = flaws
+  }
 }
 
 /** Stores a screenshot in the folder of `WAYPOST_TEST_SHOTS`, if set. */
