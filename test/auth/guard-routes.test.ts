@@ -36,7 +36,14 @@ const open: readonly string[] = [
 ]
 
 /** Private routes that accept any valid token. */
-const anyToken: readonly string[] = ['/any', '/plugin/any', '/docs', '/openapi.json', '/consumer/openapi.json', '/authorization/whoami']
+const anyToken: readonly string[] = [
+  '/any',
+  '/plugin/any',
+  '/docs',
+  '/openapi.json',
+  '/consumer/openapi.json',
+  '/authorization/whoami',
+]
 
 const isIn = (list: readonly string[], path: string) =>
   list.some((one) => (one.endsWith('*') ? path.startsWith(one.slice(0, -1)) : path === one))

@@ -88,7 +88,7 @@ describe('three servers on one PostgreSQL', { concurrency: 1 }, () => {
       undo: () => setStatus(world.system, 'client', { id: world.client.id, status: 'active' }),
     },
   ]
-  for (const [index, { name, make, undo, status }] of changes.entries()) {
+  for (const { name, make, undo, status } of changes) {
     test(`reject ${name}, and admit it again after that is reverted`, async (t) => {
       const token = await world.issueKnown()
       await assertNoticed(t, token, { make, status })

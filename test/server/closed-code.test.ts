@@ -50,7 +50,8 @@ test('a release is closed after its last request, its timers end, and a rollback
   await site.deploy({ 'src/opened.ts': helper('A') })
   assert.deepEqual(await ask('/other'), { isOpen: true, version: 'A' })
   await until('the second release is closed', () => closed.length === 2)
-  const places = () => site.logs.flatMap(({ msg, place }) => (/left something running/.test(String(msg)) ? [place] : []))
+  const places = () =>
+    site.logs.flatMap(({ msg, place }) => (/left something running/.test(String(msg)) ? [place] : []))
   await until('its timers are logged', () => places().length === 2)
   assert.deepEqual(
     [closed, places()],

@@ -58,7 +58,10 @@ describeEachDatabase('a migration outside a transaction', ({ kind, open }) => {
       },
       down: async (on) => void (await sql`delete from item`.execute(on)),
     })
-    await assert.rejects(apply(first, second), { code: 'WP_MIGRATE_UNFINISHED', message: /remain: the rest is missing/ })
+    await assert.rejects(apply(first, second), {
+      code: 'WP_MIGRATE_UNFINISHED',
+      message: /remain: the rest is missing/,
+    })
     assert.deepEqual([await applied(), (await sql`select id from item`.execute(db)).rows], [['1-table'], [{ id: 1 }]])
     isBroken = false
     await apply(first, second)

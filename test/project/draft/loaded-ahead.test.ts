@@ -100,3 +100,15 @@ test('nothing that was checked meanwhile is taken as parsed', async () => {
   assert.deepEqual(describe(taken), ['New', 'Done'])
   assert.notEqual(taken?.cache.sources.get(other)?.text, methods('Typing'))
 })
+
+test('nothing is taken after another reload, which may have loaded newer plugins or code', async () => {
+  await save(change(route, methods('New')))
+  draft.reloaded({ failed: true, diagnostics: [], files: [], assets: [], state: '' } as never)
+  assert.equal(take(route), undefined)
+})
+
+test('a file that begins with a byte order mark can be saved', async () => {
+  await writeFiles(root, { [route]: `\u{FEFF}${methods('Old')}` })
+  await save(change(route, methods('New')))
+  assert.deepEqual(describe(take(route)), ['New', 'Done'])
+})
