@@ -51,7 +51,7 @@ async function fill({ db }: System): Promise<void> {
   const number = (prefix: string) => sql`${prefix} || lpad(cast(i as text), 20, '0')`
   const statements = [
     sql`insert into waypost_subscription (id, user_id, event, endpoint, status, revision, secret, created_at)
-      select ${number('sub_')}, case when i = 3 then ${user} else 'u' || i end, 'note', 'https://example.com/' || i,
+      select ${number('sub_')}, case when i = 3 then ${user} else 'u' || i end, case when i = 7 then 'rare' else 'note' end, 'https://example.com/' || i,
         'active', 1, '', i from generate_series(0, 9) i`,
     sql`insert into waypost_message (id, event, data, users, created_at, fanned_out_at)
       select ${number('msg_')}, case when i % 10 = 7 then 'rare' else 'note' end, '{"title":"a to-do"}', null, i, i
