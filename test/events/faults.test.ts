@@ -4,11 +4,10 @@ import { test } from 'node:test'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { makeSubscriptions } from '../../src/events/index.ts'
 import { openOutbound } from '../../src/outbound/index.ts'
-import { errors as sqlErrors } from '../../src/store/sql/errors.ts'
-import { makeSecrets, type System } from '../../src/store/index.ts'
+import { makeSecrets } from '../../src/store/index.ts'
 import { until } from '../support/until.ts'
 import type { Receiver } from './receiver.ts'
-import { refuseStatements } from './refusing-system.ts'
+import { breakable, countTransactions, refuseStatements } from './refusing-system.ts'
 import { asLogin, day, leaveDead, onEachDatabase, type World } from './world.ts'
 
 onEachDatabase('what fails', (world) => {
@@ -377,31 +376,4 @@ async function prepare(world: World, count: number) {
 
 async function setSecret({ system }: World, id: string, secret: string): Promise<void> {
   await system.db.updateTable('waypost_subscription').set({ secret }).where('id', '=', id).execute()
-}
-
-/** A System of which some statements can be made to fail; all of them by default. */
-function breakable(system: System, which = '') {
-  let left = 0
-  let failed = 0
-  return {
-    system: refuseStatements(system, (text) => {
-      if (left === 0 || !text.includes(which)) return
-      left--
-      failed++
-      throw sqlErrors.WP_STORE_UNREACHABLE({ database: 'test', host: 'test', reason: 'it is away' })
-    }),
-    failed: () => failed,
-    /** Fails the next so many of them; all by default, until it is mended. */
-    fail: (count = Infinity) => void (left = count),
-    mend: () => void (left = 0),
-  }
-}
-
-function countTransactions(system: System) {
-  let count = 0
-  const transaction: System['transaction'] = (work) => {
-    count++
-    return system.transaction(work)
-  }
-  return { system: { ...system, transaction }, count: () => count }
 }

@@ -1,4 +1,5 @@
 import type { KyselyPlugin } from 'kysely'
+import { errors as sqlErrors } from '../../src/store/sql/errors.ts'
 import type { System } from '../../src/store/index.ts'
 
 /**
@@ -43,4 +44,32 @@ export function holdWorkers(system: System) {
     } satisfies System,
   }
   return hold
+}
+
+/** A System of which some statements can be made to fail; all of them by default. */
+export function breakable(system: System, which = '') {
+  let left = 0
+  let failed = 0
+  return {
+    system: refuseStatements(system, (text) => {
+      if (left === 0 || !text.includes(which)) return
+      left--
+      failed++
+      throw sqlErrors.WP_STORE_UNREACHABLE({ database: 'test', host: 'test', reason: 'it is away' })
+    }),
+    failed: () => failed,
+    /** Fails the next so many of them; all by default, until it is mended. */
+    fail: (count = Infinity) => void (left = count),
+    mend: () => void (left = 0),
+  }
+}
+
+/** A System that counts the transactions which are opened. */
+export function countTransactions(system: System) {
+  let count = 0
+  const transaction: System['transaction'] = (work) => {
+    count++
+    return system.transaction(work)
+  }
+  return { system: { ...system, transaction }, count: () => count }
 }
