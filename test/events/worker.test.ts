@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { openSystem } from '../../src/store/index.ts'
 import { until } from '../support/until.ts'
+import { beat, countOwners, hold } from './other-workers.ts'
 import { holdWorkers, refuseStatements } from './refusing-system.ts'
 import type { Answer } from './receiver.ts'
 import { leaveDead, makeMember, onBothDatabases, onEachDatabase, type DeliveryRow, type World } from './world.ts'
@@ -393,34 +394,4 @@ async function prepare(world: World, answer: Answer) {
 
 async function fanOutOnly(world: World): Promise<void> {
   while (await fanOutChunk(world.system, world.catalog));
-}
-
-/** How many workers have lanes, if all lanes have one. */
-async function countOwners({ system }: World): Promise<number> {
-  const rows = await system.db.selectFrom('waypost_lane').select('worker_id').execute()
-  return rows.some((row) => row.worker_id === null) ? 0 : new Set(rows.map((row) => row.worker_id)).size
-}
-
-/** A worker of another machine that has all lanes, and a lease for 15 s. */
-async function hold({ system, clock }: World, changes: { leaving?: 1 } = {}): Promise<void> {
-  const id = 'wrk_holder'
-  const row = { id, place: 'elsewhere', pid: 1, started: '1', beat: 0, lease_until: clock.now() + 15_000, note: '[]' }
-  await system.db
-    .insertInto('waypost_worker')
-    .values({ leaving: 0 as const, ...row, ...changes })
-    .execute()
-  await system.db.updateTable('waypost_lane').set({ worker_id: id }).execute()
-}
-
-/** Renews the lease of that worker. */
-async function beat({ system, clock }: World, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const lease = { lease_until: clock.now() + 15_000 }
-    await system.db
-      .updateTable('waypost_worker')
-      .set((column) => ({ ...lease, beat: column('beat', '+', 1) }))
-      .where('id', '=', 'wrk_holder')
-      .execute()
-    await pause(50)
-  }
 }
