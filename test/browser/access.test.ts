@@ -7,6 +7,7 @@ import { asCommand } from '../support/server.ts'
 import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
+import { addAttacks, addLongNames, attack, long } from './access-names.ts'
 import {
   goTo,
   logIn,
@@ -18,8 +19,6 @@ import {
   type BackendWorld,
 } from './backend-world.ts'
 import { longTest } from '../support/forms.ts'
-
-const attack = '"><img src=x onerror=alert(1)>'
 
 describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 }, () => {
   let world: BackendWorld
@@ -316,28 +315,7 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
   // In CI, lists are checked with names of usual length.
   longTest('long names do not push columns out of the lists', async () => {
     const { host } = world.server
-    const long = (name: string) => `${name}-of-the-integration-platform-of-a-company-with-a-long-name`
-    const scopes = Array.from({ length: 20 }, (_, index) => `inventory.warehouse.${index}.write`)
-    await addUser(host.system, {
-      name: long('user'),
-      email: `${long('mail')}@department.example.com`,
-      scopes: ['todo'],
-    })
-    const { id: user_id } = await findHostUser(host, long('user'))
-    await host.system.db
-      .insertInto('waypost_user_scope')
-      .values(scopes.map((scope) => ({ user_id, scope })))
-      .execute()
-    const own = { public: false, redirectUris: [], grants: ['client_credentials' as const] }
-    const { id } = await addClient(host.system, { ...own, user: long('user'), name: long('client'), scopes: ['todo'] })
-    await host.system.db
-      .insertInto('waypost_client_scope')
-      .values(scopes.map((scope) => ({ client_id: id, scope })))
-      .execute()
-    await host.system.db
-      .insertInto('waypost_token')
-      .values({ jti: id, user_id, client_id: id, scope: scopes.join(' '), created_at: 0, expires_at: Date.now() * 2 })
-      .execute()
+    await addLongNames(host)
     await using opened = await world.open({ viewport: { width: 1440, height: 1000 } })
     const { page } = opened
     await openSignedIn(page, '/users')
@@ -360,24 +338,7 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
   })
 
   test('show texts that look like HTML as texts', async () => {
-    const { system } = world.server.host
-    await addUser(system, { name: 'eve', email: attack, scopes: ['todo'] })
-    await system.db.updateTable('waypost_user').set({ name: attack }).where('name', '=', 'eve').execute()
-    await system.db
-      .insertInto('waypost_user_scope')
-      .values({ user_id: (await findHostUser(world.server.host, 'ann')).id, scope: '<img/src=x/onerror=alert(1)>' })
-      .execute()
-    const parts = {
-      user: 'ann',
-      scopes: ['todo'],
-      redirectUris: ["https://x.example/'onerror=alert(1)//"],
-      public: false,
-    }
-    const { id } = await addClient(system, {
-      ...parts,
-      name: attack,
-      grants: ['authorization_code', 'client_credentials'],
-    })
+    const id = await addAttacks(world.server.host)
     await using opened = await world.open()
     const { page, complaints } = opened
     const dialogs: string[] = []
