@@ -4,10 +4,11 @@ import { spawnSync } from 'node:child_process'
 import { userInfo } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { sha256, version } from '../../src/kit/index.ts'
-import { activateRelease, type Manifest } from '../../src/release/index.ts'
+import { sha256 } from '../../src/kit/index.ts'
+import { activateRelease } from '../../src/release/index.ts'
 import { checkout, cleanEnvironment } from '../support/cli.ts'
 import { send } from '../support/send.ts'
+import { addCode, addSession, countCodes, makeRelease } from './administration-rows.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
 import { assertCalm, startServe, type Serving } from './serving.ts'
 import { until } from '../support/until.ts'
@@ -388,82 +389,3 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
 }
 
 const builtInAdmin = 'Administer users, clients and security settings'
-
-/** Somebody is logged in as ann on the pages of the authorization endpoint. */
-async function addSession({ host: { system } }: NewSystem): Promise<void> {
-  const { id } = await system.db
-    .selectFrom('waypost_user')
-    .select('id')
-    .where('name', '=', 'ann')
-    .executeTakeFirstOrThrow()
-  const now = Date.now()
-  const session = { hash: sha256(String(Math.random())), user_id: id, password_check: '', created_at: now }
-  await system.db
-    .insertInto('waypost_session')
-    .values({ ...session, password_at: now, expires_at: now + 60_000 })
-    .execute()
-}
-
-/** A code of ann's for a client waits to be redeemed. */
-async function addCode({ host: { system } }: NewSystem, clientId: string): Promise<void> {
-  const { id } = await system.db
-    .selectFrom('waypost_user')
-    .select('id')
-    .where('name', '=', 'ann')
-    .executeTakeFirstOrThrow()
-  const code = { hash: sha256(String(Math.random())), client_id: clientId, user_id: id, redirect_uri: '', scope: '' }
-  await system.db
-    .insertInto('waypost_code')
-    .values({
-      ...code,
-      separator: ' ',
-      challenge: '',
-      created_at: Date.now(),
-      expires_at: Date.now() + 60_000,
-      used_at: null,
-      family_id: null,
-    })
-    .execute()
-}
-
-async function countCodes({ host: { system } }: NewSystem): Promise<number> {
-  return (await system.db.selectFrom('waypost_code').select('hash').execute()).length
-}
-
-/** Nothing is served of it: `scope:list` reads what it says. */
-function makeRelease() {
-  const action = { class: 'none', config: {} }
-  const method = { method: 'GET', public: false, responses: {}, action }
-  const manifest: Manifest = {
-    format: 2,
-    waypost: version,
-    routes: [
-      {
-        path: '/todo',
-        methods: [
-          { ...method, scopes: ['todo'] },
-          { ...method, method: 'POST', scopes: ['todo'] },
-        ],
-      },
-      {
-        path: '/order',
-        methods: [
-          { ...method, scopes: ['order'] },
-          { ...method, method: 'PUT', public: true, scopes: ['order'] },
-        ],
-      },
-    ],
-    schemas: {},
-    connections: {},
-    events: { ordered: { scopes: ['order'] } },
-    scopes: { todo: { description: 'To-dos' }, order: {} },
-    cronjobs: {},
-    rates: {},
-    config: {},
-    plugins: [],
-    variables: {},
-    migrations: [],
-    artifacts: {},
-  }
-  return { manifest, artifacts: [] }
-}
