@@ -1,13 +1,12 @@
 // Events at the command line, as an operator and a developer see them.
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import path from 'node:path'
+import { spawnSync } from 'node:child_process'
 import { after, before, describe, it } from 'node:test'
-import { checkout, cleanEnvironment, type RunningCli } from '../support/cli.ts'
+import type { RunningCli } from '../support/cli.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { send } from '../support/send.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
+import { onTerminal, rewritten } from './on-terminal.ts'
 import { assertCalm, makeHost, secret } from './serving.ts'
 import { until } from '../support/until.ts'
 import { readSystem } from './snapshot.ts'
@@ -390,31 +389,3 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.deepEqual(await list(), [])
   })
 })
-
-/** What was overwritten in a row, and its end. */
-// oxlint-disable-next-line no-control-regex -- a terminal is told by these
-const rewritten = /\r?[^\r\n]*\u001B\[2?K/g
-
-/** Runs a command on a terminal of 80 columns; this process goes on meanwhile. @param typed once it has printed something */
-async function onTerminal(
-  project: TestProject,
-  words: string,
-  typed?: { readonly after: string; readonly text: string },
-): Promise<{ code: number; printed: string }> {
-  const command = `stty cols 80; ${process.execPath} ${path.join(checkout, 'bin/run.js')} ${words}`
-  const child = spawn('script', ['-qec', command, '/dev/null'], {
-    cwd: project.folder,
-    env: cleanEnvironment({ TERM: 'xterm-256color', NO_COLOR: '1' }),
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-  let printed = ''
-  let isTyped = false
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text
-    if (typed === undefined || isTyped || !printed.includes(typed.after)) return
-    isTyped = true
-    child.stdin.write(typed.text)
-  })
-  const [code] = (await once(child, 'close')) as [number]
-  return { code, printed }
-}
