@@ -1,83 +1,20 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { after, before, describe, test } from 'node:test'
-import { promisify } from 'node:util'
+import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { addClient, addUser } from '../../src/auth/index.ts'
-import { changeHostClientStatus } from '../../src/operate/index.ts'
 import { findFlaws } from '../support/browser.ts'
-import { makePkce, openClientSite, type ClientSite } from '../support/client-site.ts'
-import { asCommand, basic, bearer } from '../support/server.ts'
-import { lacksShell } from '../support/shell.ts'
-import { readTemplate } from '../support/template.ts'
+import { longTest } from '../support/forms.ts'
+import { bearer } from '../support/server.ts'
 import { checkLooks, checkOverlay, checkPage, goTo } from './backend-world.ts'
-import { openPortal, openPortalWorld, origin, password, root, type PortalWorld } from './portal-world.ts'
-import { isLong, longTest } from '../support/forms.ts'
+import { attack, codes, focused, newPassword, others, parts, withPartners } from './portal-partners.ts'
+import { openPortal, origin, password, root } from './portal-world.ts'
 
-const attack = '"><img src=x onerror=alert(1)>'
-const newPassword = 'a quiet otter by the river'
 const phone = { viewport: { width: 390, height: 844 } }
-const routes = 'resources/routes/todo/collection.yml'
-const scopes = `  scopes_default: [consumer, todo]
-scope:
-  todo: { description: Read and change to-dos }
-  note: { description: '${attack} يمين' }
-`
 
 describe('account, clients, tokens and connected clients in the portal', { timeout: 600_000 }, () => {
-  let world: PortalWorld
-  let site: ClientSite
-  before(async () => {
-    // Its list of to-dos needs a token.
-    const files = { [routes]: (readTemplate('todo')[routes] ?? '').replace('    public: true\n', '') }
-    world = await openPortalWorld({ config: scopes, files })
-    site = await openClientSite()
-    for (const name of ['ed', 'flo', 'gus', 'hal', 'ida'])
-      await addUser(world.server.host.system, { name, password, scopes: ['consumer', 'note', 'todo'] })
-  })
-  after(async () => {
-    await world[Symbol.asyncDispose]()
-    await site[Symbol.asyncDispose]()
-  })
-
-  const parts = (page: Page) => ({
-    button: (name: string) => page.getByRole('button', { name, exact: true }),
-    dialog: page.getByRole('dialog'),
-    content: page.locator('#content'),
-    status: (text: string) => page.getByRole('status').getByText(text).waitFor(),
-  })
-  const focused = (page: Page) => page.evaluate<string>('document.activeElement.name')
-  const codes = (page: Page) => page.getByRole('dialog').locator('.secret code').allTextContents()
-
-  const getToken = async (id: string, secret: string): Promise<string | undefined> => {
-    const response = await world.call('/authorization/token', {
-      method: 'POST',
-      headers: basic(id, secret),
-      body: new URLSearchParams({ grant_type: 'client_credentials' }),
-    })
-    return ((await response.json()) as { access_token?: string }).access_token
-  }
-  const statusOf = async (token: string | undefined, path = '/todo') =>
-    (await world.call(path, { headers: bearer(token ?? '') })).status
-  const login = async (username: string, word = password) => {
-    const response = await world.call('/consumer/login', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ username, password: word }),
-    })
-    return ((await response.json()) as { token?: string }).token
-  }
-  const makeClient = async (user: string, name: string, more: Partial<Parameters<typeof addClient>[1]> = {}) => {
-    const grants = ['client_credentials']
-    const client = { name, user, scopes: ['todo'], grants, redirectUris: [], public: false, ...more }
-    const { id, secret = '' } = await addClient(world.server.host.system, client)
-    return { id, secret }
-  }
-  /** Without what browsers say about responses that the test provokes. */
-  const others = (complaints: readonly string[]) => complaints.filter((one) => !/status of (400|403|404)/.test(one))
+  const { world, getToken, statusOf, login, makeClient, connect } = withPartners(['flo', 'gus', 'hal', 'ida'])
 
   test('a partner registers, creates a client on a phone, and replaces its secret', async () => {
-    await using opened = await world.open(phone)
+    await using opened = await world().open(phone)
     const { page, complaints } = opened
     const { button, dialog, content } = parts(page)
     await page.goto(`${origin}${root}/clients`)
@@ -123,138 +60,10 @@ describe('account, clients, tokens and connected clients in the portal', { timeo
     assert.deepEqual(others(complaints), [])
   })
 
-  // auth/authorize/redeem.test.ts and clients/ run the flow.
-  const skip = (!isLong && 'long form') || lacksShell
-  test('the commands for a website sign a user in, get a token and call the API', { skip }, async () => {
-    await using opened = await world.open()
-    const { page, complaints } = opened
-    const { button, dialog } = parts(page)
-    await openPortal(page, '/clients')
-    await button('New client').click()
-    await dialog.getByLabel('Name').fill('Web shop')
-    await dialog.getByLabel('A website with a server').check()
-    await dialog.getByLabel('Redirect URIs').fill(site.redirectUri)
-    await button('Create client').click()
-    await dialog.getByText('Copy it now.').waitFor()
-    const [create = '', address = '', exchange = '', call = ''] = await dialog.locator('pre').allTextContents()
-    const run = async (command: string, env: NodeJS.ProcessEnv = {}) => {
-      const local = command.replaceAll(origin, world.server.url)
-      return (await promisify(execFile)('sh', ['-c', local], { env: { ...process.env, ...env } })).stdout.trim()
-    }
-    const [VERIFIER = '', challenge = ''] = (await run(`${create}\necho "$VERIFIER $CHALLENGE"`)).split(' ')
-    const window = await page.context().newPage()
-    await window.goto(address.replace('code_challenge=…', `code_challenge=${challenge}`).replace('state=…', 'state=x'))
-    await window.getByRole('heading', { name: 'Back at the client' }).waitFor() // own clients need no consent
-    const CODE = site.answers.at(-1)?.searchParams.get('code') ?? ''
-    const { access_token: TOKEN } = JSON.parse(await run(exchange, { VERIFIER, CODE })) as { access_token: string }
-    const { entry } = JSON.parse(await run(call, { TOKEN })) as { entry: unknown }
-    assert.ok(Array.isArray(entry))
-    assert.deepEqual(others(complaints), [])
-  })
-
-  // In CI, consumer/clients.test.ts changes it, and access.test.ts clicks the same in the backend.
-  longTest('a client is changed, disabled, enabled and deleted', async () => {
-    const { id, secret } = await makeClient('ed', 'Sync', { scopes: ['todo', 'note'] })
-    await using opened = await world.open()
-    const { page, complaints } = opened
-    const { button, dialog, content, status } = parts(page)
-    await openPortal(page, '/clients', 'ed')
-    await button('New client').click()
-    await dialog.getByLabel('Name').fill('Shop window')
-    await dialog.getByLabel('A page in the browser, or an app').check()
-    await dialog.getByLabel('Redirect URIs').fill('http://shop.example.com/back')
-    await button('Create client').click()
-    await dialog.getByText('Select at least one scope').waitFor()
-    await dialog.getByLabel('note', { exact: true }).check()
-    await button('Create client').click()
-    await dialog.getByText('is not a valid redirect URI').waitFor()
-    assert.equal(await focused(page), 'redirect_uris')
-    assert.equal(await dialog.getByLabel('Name').inputValue(), 'Shop window')
-    await dialog.getByLabel('Redirect URIs').fill('https://shop.example.com/back')
-    await button('Create client').click()
-    await content.getByRole('heading', { name: 'Shop window', exact: true }).waitFor()
-    await content.getByText('redirect_uri=https%3A%2F%2Fshop.example.com%2Fback').waitFor()
-    assert.equal(await button('New secret').count(), 0, 'a public client has no secret')
-
-    await goTo(page, `/clients/${id}`, 'Sync', root)
-    const token = await getToken(id, secret)
-    await content.getByLabel('Name').fill('Stock sync')
-    await content.getByLabel('todo', { exact: true }).uncheck()
-    await content.getByText('Tokens lose removed scopes').waitFor()
-    await button('Save changes').click()
-    await status('Saved the client')
-    await content.getByRole('heading', { name: 'Stock sync', exact: true }).waitFor()
-    assert.equal(await statusOf(token), 403)
-
-    await button('Disable').click()
-    await dialog.getByText('Its subscriptions are disabled.').waitFor()
-    assert.deepEqual(await findFlaws(page), [])
-    await dialog.getByRole('button', { name: 'Disable' }).click()
-    await status('Disabled Stock sync')
-    assert.equal(await getToken(id, secret), undefined)
-    await button('Enable').click()
-    await dialog.getByRole('button', { name: 'Enable' }).click()
-    await status('Enabled Stock sync')
-    assert.notEqual(await getToken(id, secret), undefined)
-
-    await changeHostClientStatus(asCommand(world.server.host), { client: id, status: 'disabled' })
-    await page.reload()
-    await content.getByText('An administrator disabled this client.').waitFor()
-    assert.equal(await button('Enable').count(), 0)
-    await button('Delete').click()
-    await dialog.getByText('This cannot be undone').waitFor()
-    await dialog.getByRole('button', { name: 'Delete' }).click()
-    await status('Deleted Stock sync')
-    await content.getByRole('row', { name: 'Shop window' }).waitFor()
-    assert.equal(await content.getByRole('row', { name: 'Stock sync' }).count(), 0)
-    assert.deepEqual(others(complaints), [])
-  })
-
-  // In CI, pages are checked with names from left to right.
-  longTest('a name from right to left stays where names from left to right are', async () => {
-    const name = 'تطبيق حجز القطارات'
-    const { id } = await makeClient('ed', name)
-    await using opened = await world.open()
-    const { page, complaints } = opened
-    await openPortal(page, '/clients', 'ed')
-    await goTo(page, `/clients/${id}`, name, root)
-    const leftOf = (found: string) =>
-      page.evaluate<number>(`(() => {
-        const range = document.createRange()
-        range.selectNodeContents(document.querySelector(${JSON.stringify(found)}))
-        return Math.round(range.getBoundingClientRect().left)
-      })()`)
-    assert.equal(await leftOf('#content h1'), await leftOf('#content .page-text'))
-    // The line between breadcrumbs comes before the name.
-    const direction = `getComputedStyle(document.querySelector('.crumbs li:last-child')).direction`
-    assert.equal(await page.evaluate(direction), 'ltr')
-    assert.deepEqual(others(complaints), [])
-  })
-
-  // In CI, consumer/clients.test.ts refuses it.
-  longTest('a client of someone else is not found, and one with administrative scopes cannot be changed', async () => {
-    const { id } = await makeClient('carl', 'Secret plan')
-    await addUser(world.server.host.system, { name: 'root', password, scopes: ['consumer', 'backend.read'] })
-    const own = await makeClient('root', 'Metrics', { scopes: ['backend.read'] })
-    await using opened = await world.open()
-    const { page, complaints } = opened
-    const { button, content } = parts(page)
-    await openPortal(page, '/clients', 'root')
-    await goTo(page, `/clients/${id}`, 'Page not found', root)
-    assert.ok(!(await page.content()).includes('Secret plan'))
-    await goTo(page, '/clients/..%2Faccount', 'Page not found', root)
-    await goTo(page, `/clients/${own.id}`, 'Metrics', root)
-    await content.getByText('This client has administrative scopes').waitFor()
-    assert.equal(await button('New secret').count(), 0)
-    assert.equal(await button('Save changes').count(), 0)
-    assert.equal(await button('Delete').count(), 1)
-    assert.deepEqual(others(complaints), [])
-  })
-
   test('email address and password are changed; other sessions and clients end, this one goes on', async () => {
     const { id, secret } = await makeClient('flo', 'Night job')
     const other = await login('flo')
-    await using opened = await world.open(phone)
+    await using opened = await world().open(phone)
     const { page, complaints } = opened
     const { button, content, status } = parts(page)
     await openPortal(page, '/account', 'flo')
@@ -298,7 +107,7 @@ describe('account, clients, tokens and connected clients in the portal', { timeo
   longTest('a password change can disable all subscriptions', async () => {
     const send = async (method: string, path: string, token: string | undefined, body?: unknown) => {
       const headers = { ...bearer(token ?? ''), ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
-      const response = await world.call(path, {
+      const response = await world().call(path, {
         method,
         headers,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -315,7 +124,7 @@ describe('account, clients, tokens and connected clients in the portal', { timeo
       await button('Change password').click()
       await status('Changed the password')
     }
-    await using opened = await world.open()
+    await using opened = await world().open()
     const { page, complaints } = opened
     await openPortal(page, '/account', 'hal')
     await change(page, password, newPassword)
@@ -335,7 +144,7 @@ describe('account, clients, tokens and connected clients in the portal', { timeo
 
   // In CI, test/consumer reaches the limits over HTTP.
   longTest('limits are explained where they were reached', async () => {
-    const { db } = world.server.host.system
+    const { db } = world().server.host.system
     const { id: user } = await db
       .selectFrom('waypost_user')
       .select('id')
@@ -344,7 +153,7 @@ describe('account, clients, tokens and connected clients in the portal', { timeo
     for (let count = 0; count < 50; count++) await makeClient('ida', `Client ${count}`)
     const used = { bucket: JSON.stringify(['try', user]), count: 30, expires_at: Date.now() + 3_600_000 }
     await db.insertInto('waypost_throttle').values(used).execute()
-    await using opened = await world.open()
+    await using opened = await world().open()
     const { page, complaints } = opened
     const { button, dialog, content } = parts(page)
     await openPortal(page, '/clients', 'ida')
@@ -379,35 +188,8 @@ describe('account, clients, tokens and connected clients in the portal', { timeo
     )
   })
 
-  /** Lets a client of carl use the account of a user, who consents in a window of the same browser. */
-  const connect = async (page: Page, name: string) => {
-    const redirectUris = [site.redirectUri]
-    const { id, secret } = await makeClient('carl', name, { grants: ['authorization_code'], redirectUris })
-    const { verifier, challenge } = makePkce()
-    const window = await page.context().newPage()
-    const query = { response_type: 'code', client_id: id, redirect_uri: site.redirectUri, scope: 'todo', state: 'x' }
-    const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
-    const search = new URLSearchParams({ ...query, ...pkce }).toString()
-    await window.goto(`${origin}/authorization/authorize?${search}`)
-    await window.getByRole('button', { name: 'Allow' }).click()
-    await window.getByRole('heading', { name: 'Back at the client' }).waitFor()
-    await window.close()
-    const code = site.answers.at(-1)?.searchParams.get('code') ?? ''
-    const response = await world.call('/authorization/token', {
-      method: 'POST',
-      headers: basic(id, secret),
-      body: new URLSearchParams({
-        grant_type: 'authorization_code',
-        code,
-        code_verifier: verifier,
-        redirect_uri: site.redirectUri,
-      }),
-    })
-    return ((await response.json()) as { access_token: string }).access_token
-  }
-
   test('an app of someone else appears among the connected clients until its access is withdrawn', async () => {
-    await using opened = await world.open()
+    await using opened = await world().open()
     const { page, complaints } = opened
     const { button, dialog, content, status } = parts(page)
     await openPortal(page, '/grants', 'gus')
@@ -433,7 +215,7 @@ describe('account, clients, tokens and connected clients in the portal', { timeo
   longTest('a token is created for trying, and one is revoked', async () => {
     const { id, secret } = await makeClient('gus', 'Importer')
     const token = await getToken(id, secret)
-    await using opened = await world.open()
+    await using opened = await world().open()
     const { page, complaints } = opened
     const { button, dialog, content, status } = parts(page)
     await openPortal(page, '/tokens', 'gus')
@@ -450,7 +232,7 @@ describe('account, clients, tokens and connected clients in the portal', { timeo
     await button('Done').click()
     await content.getByRole('row', { name: 'API reference' }).waitFor()
 
-    await using elsewhere = await world.open()
+    await using elsewhere = await world().open()
     await openPortal(elsewhere.page, '/', 'gus')
     await page.reload()
     await content.getByRole('row', { name: 'Portal' }).nth(1).waitFor()
@@ -481,7 +263,7 @@ describe('account, clients, tokens and connected clients in the portal', { timeo
     const redirectUris = ['https://orders.example.com/signed-in', 'http://localhost:8080/callback']
     const grants = ['authorization_code', 'refresh_token']
     const website = await makeClient('bea', long, { grants, redirectUris })
-    await using opened = await world.open({ viewport: { width: 1440, height: 900 } })
+    await using opened = await world().open({ viewport: { width: 1440, height: 900 } })
     const { page, complaints } = opened
     const { button, dialog } = parts(page)
     await openPortal(page, '/grants')
