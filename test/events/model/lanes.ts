@@ -7,13 +7,10 @@ import { defaultSettings, isWaypostError, makeUuid } from '../../../src/kit/inde
 import type { Outbound, Post as SentPost, PostResult } from '../../../src/outbound/index.ts'
 import { cancelDeliveries, makeSecrets, type System } from '../../../src/store/index.ts'
 import { copySystem } from '../../support/migrated.ts'
-import { Database, type WorkerRow } from './database.ts'
+import type { Database } from './database.ts'
+import { Rules, type Worker } from './rules.ts'
 import { Process, simulate, Simulation, type Random } from './simulation.ts'
 
-/** How long a renewed lease lasts, as docs/decisions/0025-deliveries-in-lanes.md promises. */
-const leaseMs = 15_000
-/** A process that was frozen needs a moment to notice that its lease is over. */
-const noticeMs = 300
 const chaosMs = 45_000
 /** After everything is healed: correcting times takes a minute, the lease of a killed worker and its end 20 s. */
 const healedMs = 120_000
@@ -26,29 +23,6 @@ const settings = {
 }
 const catalog = { note: {} }
 const secrets = makeSecrets('a secret that is long enough for a test')
-
-interface Post {
-  readonly number: number
-  readonly delivery: string
-  readonly turn: number
-  readonly lane: number
-  readonly subscription: string
-  readonly of: Worker
-  /** Id of the worker's row. */
-  readonly worker: string
-  isOpen: boolean
-  wasAborted: boolean
-  isRecorded: boolean
-}
-
-interface Worker {
-  readonly process: Process
-  readonly abort: AbortController
-  /** Ids of its rows, the current one last. */
-  readonly ids: string[]
-  readonly isOneShot: boolean
-  hasEnded: boolean
-}
 
 const faults = [
   'stop',
@@ -98,8 +72,8 @@ export async function runModel(seed: number, options: RunOptions = {}): Promise<
       model.database.close()
       end()
     }
-    const { posts, problems, trace, chosen } = model
-    return { seed, posts: posts.length, faults: [...chosen], problems, trace }
+    const { posts, problems, trace } = model.rules
+    return { seed, posts: posts.length, faults: [...model.chosen], problems, trace }
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -108,22 +82,13 @@ export async function runModel(seed: number, options: RunOptions = {}): Promise<
 class Model {
   readonly simulation: Simulation
   readonly database: Database
+  readonly rules: Rules
   readonly random: Random
-  readonly posts: Post[] = []
-  readonly problems: string[] = []
-  readonly trace: string[] = []
-  readonly #isTraced: boolean
   /** Of this run. */
   readonly chosen: ReadonlySet<Fault>
-  readonly #workers: Worker[] = []
   readonly #operator: Process
   readonly #system: System
   readonly #subscriptions: { readonly id: string; readonly lane: number }[] = []
-  #rows: ReadonlyMap<string, WorkerRow> = new Map()
-  /** When the lease of each row was renewed. */
-  readonly #renewedAt = new Map<string, number>()
-  readonly #recordedTurns = new Set<string>()
-  #clockChangedAt = -Infinity
   #isCalm = false
   /** A breaker stays open longer by as much as the database's clock is set back. */
   #healedMs = healedMs
@@ -135,8 +100,8 @@ class Model {
   constructor(file: string, simulation: Simulation, { isTraced = false, faults: given }: RunOptions) {
     this.simulation = simulation
     this.random = simulation.random
-    this.#isTraced = isTraced
-    this.database = new Database(file, simulation, (process, text) => this.#checkWrite(process, text))
+    this.rules = new Rules(file, simulation, isTraced)
+    this.database = this.rules.database
     this.#operator = new Process(simulation, 'operator')
     this.#system = this.database.systemOf(this.#operator)
     const chosen = new Set<Fault>(given ?? faults.filter(() => this.random.chance(0.35)))
@@ -172,18 +137,14 @@ class Model {
         this.#operate('replay', () => replayDelivery(this.#system, { delivery: id }))
       await this.#runUntil('everything is replayed', this.#healedMs, () => this.#isIdle())
     }
-    if (this.problems.length > 0) return
+    if (this.rules.problems.length > 0) return
     const left = this.database.select("select id, status from waypost_delivery where status <> 'delivered'")
-    if (left.length > 0) this.#fail(`not delivered at the end: ${JSON.stringify(left)}`)
-    for (const worker of this.#workers) worker.abort.abort()
-    const living = this.#workers.filter((worker) => worker.process.state !== 'killed')
+    if (left.length > 0) this.rules.fail(`not delivered at the end: ${JSON.stringify(left)}`)
+    for (const worker of this.rules.workers) worker.abort.abort()
+    const living = this.rules.workers.filter((worker) => worker.process.state !== 'killed')
     await this.#runUntil('all workers leave', this.#healedMs, () => living.every((worker) => worker.hasEnded))
-    if (this.problems.length > 0) return
-    // A statement whose answer was lost may have left a row, which others end. A worker that knows its row renews it.
-    const isSure = !this.chosen.has('loss') && !this.chosen.has('outage')
-    const ids = new Set(living.flatMap((worker) => (isSure ? worker.ids : worker.ids.slice(-1))))
-    if (this.#readRows().some((row) => ids.has(row.id) && (isSure || row.beat > 0)))
-      this.#fail('a worker that left has a row')
+    if (this.rules.problems.length > 0) return
+    this.rules.checkLeft(living, !this.chosen.has('loss') && !this.chosen.has('outage'))
   }
 
   #prepare(): void {
@@ -210,23 +171,14 @@ class Model {
     }
   }
 
-  #note(text: string): void {
-    if (this.#isTraced) this.trace.push(`${(this.simulation.now / 1000).toFixed(3)} ${text}`)
-  }
-
-  #fail(problem: string): void {
-    this.problems.push(`${(this.simulation.now / 1000).toFixed(3)} s: ${problem}`)
-    this.#note(`PROBLEM ${problem}`)
-  }
-
   /** @param limitMs how long that may take */
   async #runUntil(what: string, limitMs: number, isDone: () => boolean): Promise<void> {
     const end = this.simulation.now + limitMs
-    for (let steps = 0; this.problems.length === 0; steps++) {
+    for (let steps = 0; this.rules.problems.length === 0; steps++) {
       const isOver = !(await this.simulation.step()) || this.simulation.now > end
-      this.#checkLeases()
+      this.rules.checkLeases()
       if ((steps % 20 === 0 || isOver) && isDone()) return
-      if (isOver) this.#fail(`in ${limitMs / 1000} s not reached that ${what}: ${this.#describe()}`)
+      if (isOver) this.rules.fail(`in ${limitMs / 1000} s not reached that ${what}: ${this.#describe()}`)
     }
   }
 
@@ -259,21 +211,21 @@ class Model {
     const freeze = (how: 'stopped' | 'suspended') => () =>
       this.#withWorker(({ process }) => {
         const ms = random.pick([1000, 10_000, 30_000, 40_000]) * random.next()
-        this.#note(`${process.name} is ${how} for ${ms}`)
+        this.rules.note(`${process.name} is ${how} for ${ms}`)
         process.freeze(how)
         simulation.after(ms, () => process.thaw())
       })
     const turnDatabase = (sign: 1 | -1) => () => {
       const ms = sign * random.pick([700, 5000, 20_000, 60_000])
-      this.#note(`the database's clock is set by ${ms}`)
+      this.rules.note(`the database's clock is set by ${ms}`)
       database.ahead += ms
       if (sign < 0) this.#healedMs -= ms
-      this.#clockChangedAt = simulation.now
+      this.rules.clockChangedAt = simulation.now
     }
     const turnWall = (sign: 1 | -1) => () =>
       this.#withWorker(({ process }) => {
         process.wallAhead += sign * random.pick([700, 5000, 20_000, 60_000])
-        this.#note(`the clock of ${process.name} is ${process.wallAhead} ahead`)
+        this.rules.note(`the clock of ${process.name} is ${process.wallAhead} ahead`)
       })
     const actions: Record<Fault, (() => void) | undefined> = {
       stop: freeze('stopped'),
@@ -281,7 +233,7 @@ class Model {
       kill: () => this.#withWorker((worker) => this.#kill(worker)),
       leave: () =>
         this.#withWorker((worker) => {
-          this.#note(`${worker.process.name} is asked to leave`)
+          this.rules.note(`${worker.process.name} is asked to leave`)
           worker.process.run(() => worker.abort.abort())
         }),
       'one-shot': () => this.#join(true),
@@ -293,7 +245,7 @@ class Model {
         if (database.isAway) return
         const how = random.pick(['refuses', 'hangs'] as const)
         const ms = random.pick([500, 5000, 30_000, 40_000]) * random.next()
-        this.#note(`the database ${how} for ${ms}`)
+        this.rules.note(`the database ${how} for ${ms}`)
         database.leave(how)
         simulation.after(ms, () => database.return())
       },
@@ -301,7 +253,7 @@ class Model {
       slow: undefined,
       cancel: () => {
         const subscription = random.pick(this.#subscriptions)
-        this.#note(`cancels of ${subscription.id}`)
+        this.rules.note(`cancels of ${subscription.id}`)
         this.#operate('cancel', () =>
           cancelDeliveries(this.#system, this.#system.db, {
             subscriptions: [subscription],
@@ -311,7 +263,7 @@ class Model {
       },
       replay: () => {
         for (const id of this.#listFinished().slice(0, 3)) {
-          this.#note(`replays ${id}`)
+          this.rules.note(`replays ${id}`)
           this.#operate('replay', () => replayDelivery(this.#system, { delivery: id }))
         }
       },
@@ -321,13 +273,13 @@ class Model {
   }
 
   #withWorker(work: (worker: Worker) => void): void {
-    const running = this.#workers.filter((worker) => worker.process.isRunning && !worker.hasEnded)
+    const running = this.rules.workers.filter((worker) => worker.process.isRunning && !worker.hasEnded)
     if (running.length > 0) work(this.random.pick(running))
   }
 
   #dispatch(): void {
     const count = this.random.between(1, 6)
-    this.#note(`dispatches ${count}`)
+    this.rules.note(`dispatches ${count}`)
     this.#operate(
       'dispatch',
       () =>
@@ -348,21 +300,21 @@ class Model {
     this.#operator
       .run(work)
       .catch((error: unknown) => {
-        if (!isWaypostError(error)) this.#fail(`${what}: ${String((error as Error).stack)}`)
+        if (!isWaypostError(error)) this.rules.fail(`${what}: ${String((error as Error).stack)}`)
       })
       .finally(() => this.#underway--)
   }
 
   #join(isOneShot = false, most = 4): void {
-    const staying = this.#workers.filter(({ process, abort, hasEnded }) => {
+    const staying = this.rules.workers.filter(({ process, abort, hasEnded }) => {
       return process.state !== 'killed' && !hasEnded && !abort.signal.aborted
     })
     if (staying.length >= most) return
-    const process = new Process(this.simulation, `W${this.#workers.length + 1}`)
+    const process = new Process(this.simulation, `W${this.rules.workers.length + 1}`)
     const abort = new AbortController()
     const worker: Worker = { process, abort, ids: [], isOneShot, hasEnded: false }
-    this.#workers.push(worker)
-    this.#note(`${process.name} starts${isOneShot ? ' once' : ''}`)
+    this.rules.workers.push(worker)
+    this.rules.note(`${process.name} starts${isOneShot ? ' once' : ''}`)
     const options = {
       system: this.database.systemOf(process),
       clock: process.clock,
@@ -373,21 +325,21 @@ class Model {
       settings: () => settings,
       signal: abort.signal,
       watch: !isOneShot,
-      onError: (error: unknown) => this.#checkError(worker, error),
+      onError: (error: unknown) => this.rules.checkError(worker, error),
     }
     process
       .run(() => executeEvents(options))
-      .catch((error: unknown) => this.#checkError(worker, error))
+      .catch((error: unknown) => this.rules.checkError(worker, error))
       .finally(() => {
         worker.hasEnded = true
-        this.#note(`${process.name} has ended`)
+        this.rules.note(`${process.name} has ended`)
       })
   }
 
   #kill(worker: Worker): void {
-    this.#note(`${worker.process.name} is killed`)
+    this.rules.note(`${worker.process.name} is killed`)
     worker.process.freeze('killed')
-    for (const post of this.posts) if (post.of === worker) post.isOpen = false
+    for (const post of this.rules.posts) if (post.of === worker) post.isOpen = false
     if (this.random.chance(0.5)) return
     // All processes of the model are one. For this row, it is another one on the same machine, which has ended.
     for (const id of worker.ids)
@@ -395,12 +347,12 @@ class Model {
   }
 
   #heal(): void {
-    this.#note('everything is healed')
+    this.rules.note('everything is healed')
     this.#isCalm = true
     this.database.return()
     this.database.lossRate = 0
     this.database.slowRate = 0
-    for (const { process } of this.#workers) process.thaw()
+    for (const { process } of this.rules.workers) process.thaw()
     for (let count = 0; count < 2; count++) this.#join(false, Infinity)
   }
 
@@ -415,7 +367,7 @@ class Model {
 
   #post(of: Worker, { headers, signal, timeoutMs }: SentPost): Promise<PostResult> {
     const { random, simulation } = this
-    const post = this.#begin(of, headers['webhook-id']!)
+    const post = this.rules.begin(of, headers['webhook-id']!)
     const ms =
       this.#isCalm || random.chance(0.8) ? random.between(1, 60) : random.pick([1000, 8000, 40_000]) * random.next()
     const text = `post-${post.number}`
@@ -435,156 +387,11 @@ class Model {
       })
       signal?.addEventListener('abort', () => {
         if (isOver) return
-        this.#note(`${of.process.name} aborts ${text}`)
+        this.rules.note(`${of.process.name} aborts ${text}`)
         post.isOpen = false
         post.wasAborted = true
         end({ failure: 'aborted', latencyMs: 0 })
       })
     })
   }
-
-  // What must hold
-
-  #checkError({ process }: Worker, error: unknown): void {
-    this.#note(`${process.name}: ${String(error)}`)
-    if (!isWaypostError(error) || error.kind !== 'external')
-      this.#fail(`${process.name}: ${String((error as Error).stack)}`)
-  }
-
-  #readRows(): readonly WorkerRow[] {
-    return this.database.select<WorkerRow>('select id, beat, lease_until, note from waypost_worker')
-  }
-
-  /** A POST begins under a live lease, of a delivery that a committed note contains, in an own lane. */
-  #begin(of: Worker, delivery: string): Post {
-    const { database, simulation } = this
-    const [row] = database.select<{
-      lane: number
-      owner: string | null
-      subscription: string
-      ordered: number
-      earlier: string | null
-    }>(
-      `select d.lane, d.subscription_id as subscription, l.worker_id as owner, s.ordered, (
-          select min(b.id) from waypost_delivery b where b.status = 'pending' and b.due_at = 0 and d.due_at = 0
-            and b.subscription_id = d.subscription_id and b.message_id < d.message_id) as earlier
-        from waypost_delivery d join waypost_lane l on l.lane = d.lane join waypost_subscription s on s.id = d.subscription_id
-        where d.id = ?`,
-      delivery,
-    )
-    const worker = of.ids.find((id) => id === row!.owner) ?? of.ids.at(-1)!
-    const found = this.#readRows().find(({ id }) => id === worker)
-    const turn = turnIn(found, delivery)
-    const number = this.posts.length + 1
-    const what = `${of.process.name} begins post-${number} of ${delivery} turn ${turn} (${worker})`
-    this.#note(what)
-    const post = {
-      number,
-      delivery,
-      turn: turn ?? -1,
-      lane: row!.lane,
-      subscription: row!.subscription,
-      of,
-      worker,
-      isOpen: true,
-      wasAborted: false,
-      isRecorded: false,
-    }
-    const isExcused = this.#isExcused(worker)
-    if (simulation.now - (this.#renewedAt.get(worker) ?? -Infinity) >= leaseMs) this.#fail(`${what}: without a lease`)
-    else if (!isExcused) {
-      if (found === undefined) this.#fail(`${what}: without a row`)
-      else if (found.lease_until <= database.now) this.#fail(`${what}: its lease is over in the database`)
-      else if (turn === undefined) this.#fail(`${what}: not in the note`)
-      else if (row!.owner !== worker) this.#fail(`${what}: in a lane of ${row!.owner}`)
-    }
-    if (row!.ordered === 1) {
-      const other = this.posts.find(
-        (one) => one.isOpen && one.subscription === row!.subscription && isAlert(one, simulation.now),
-      )
-      const isSure = other !== undefined && !isExcused && !this.#isExcused(other.worker)
-      if (isSure) this.#fail(`${what}: beside post-${other.number}`)
-      if (row!.earlier !== null) this.#fail(`${what}: before ${row!.earlier}`)
-    }
-    const before = this.posts.find((one) => one.delivery === delivery && one.turn === turn && !one.wasAborted)
-    if (before !== undefined) this.#fail(`${what}: post-${before.number} of ${before.of.process.name} was the same`)
-    this.posts.push(post)
-    return post
-  }
-
-  /** After the database's clock was set, a lease does not count until it is renewed. */
-  #isExcused(worker: string): boolean {
-    return this.#clockChangedAt >= (this.#renewedAt.get(worker) ?? 0)
-  }
-
-  /** Leases end by themselves. */
-  #checkLeases(): void {
-    const { now } = this.simulation
-    for (const post of this.posts) {
-      if (!post.isOpen || !isAlert(post, now)) continue
-      if (now - this.#renewedAt.get(post.worker)! > leaseMs) {
-        this.#fail(`post-${post.number} of ${post.of.process.name} is open without a lease`)
-      }
-    }
-  }
-
-  #checkWrite(process: Process, text: string): void {
-    const { now } = this.simulation
-    const worker = this.#workers.find((one) => one.process === process)
-    const joined = text.startsWith('insert into "waypost_worker"') ? /wrk_\w+/.exec(text) : null
-    if (joined !== null) worker!.ids.push(joined[0])
-    const before = this.#rows
-    this.#rows = new Map(this.#readRows().map((row) => [row.id, row]))
-    for (const row of this.#rows.values()) {
-      if (before.get(row.id)?.beat !== row.beat) this.#renewedAt.set(row.id, now)
-    }
-    this.#note(`${process.name}: ${text.replaceAll(/\s+/g, ' ').slice(0, 100)}`)
-    for (const one of this.database.takeRecorded()) {
-      const post = this.posts.find(({ number }) => one.text === `post-${number}`)
-      if (post === undefined) continue // lost: it ended without a POST
-      const what = `${process.name} records ${one.text} of ${post.of.process.name} as turn ${one.turn} of ${one.delivery}`
-      this.#note(what)
-      const turn = `${one.delivery} ${one.turn}`
-      if (post.of.process !== process) this.#fail(`${what}: not its own`)
-      if (post.isRecorded) this.#fail(`${what}: again`)
-      if (post.turn !== one.turn || post.delivery !== one.delivery) this.#fail(`${what}: it was turn ${post.turn}`)
-      if (this.#recordedTurns.has(turn)) this.#fail(`${what}: the turn has an outcome`)
-      if (!before.has(post.worker)) this.#fail(`${what}: without a row`)
-      post.isRecorded = true
-      this.#recordedTurns.add(turn)
-    }
-    this.#checkOpenPosts()
-  }
-
-  #checkOpenPosts(): void {
-    const { now } = this.simulation
-    const open = this.posts.filter((post) => post.isOpen)
-    if (open.length === 0) return
-    const owners = this.database.select<{ worker_id: string | null }>(
-      'select worker_id from waypost_lane order by lane',
-    )
-    for (const post of open) {
-      const row = this.#rows.get(post.worker)
-      const what = `post-${post.number} of ${post.of.process.name} is open`
-      const isExcused = this.#isExcused(post.worker)
-      if (row !== undefined) {
-        if (turnIn(row, post.delivery) !== post.turn) this.#fail(`${what} and not in the note`)
-        if (owners[post.lane]!.worker_id !== post.worker)
-          this.#fail(`${what} and its lane belongs to ${owners[post.lane]!.worker_id}`)
-      }
-      if (isExcused || !isAlert(post, now)) continue
-      if (row === undefined) this.#fail(`${what} and its worker has no row`)
-      else if (row.lease_until <= this.database.now) this.#fail(`${what} and the lease is over in the database`)
-    }
-  }
-}
-
-/** Whether the process of a POST runs and had time to notice what happened while it was frozen. */
-function isAlert({ of }: Post, now: number): boolean {
-  return of.process.isRunning && now - of.process.runsSince > noticeMs
-}
-
-function turnIn(row: WorkerRow | undefined, delivery: string): number | undefined {
-  const note = JSON.parse(row?.note ?? '[]') as readonly (readonly [string, number])[]
-  return note.find(([id]) => id === delivery)?.[1]
 }
