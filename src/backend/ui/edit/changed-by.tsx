@@ -1,7 +1,8 @@
 import { RelativeTime } from '../components/time.tsx'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
-import { useDraft, type DraftEdit, type TextEdit } from './draft.ts'
+import { useDraft } from './draft.ts'
+import type { DraftEdit, TextEdit } from './draft-edit.ts'
 import { isWithin } from './values.ts'
 import { changedByTexts as texts } from './edit-texts.ts'
 

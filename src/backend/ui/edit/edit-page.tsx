@@ -2,7 +2,7 @@ import { Skeleton, Tabs } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ProblemAlert } from '../components/problem.tsx'
-import type { DraftEdit } from './draft.ts'
+import type { DraftEdit } from './draft-edit.ts'
 import { SaveBar } from './save-bar.tsx'
 import { YamlTab } from './yaml-tab.tsx'
 

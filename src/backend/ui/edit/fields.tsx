@@ -1,6 +1,6 @@
 import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
-import type { DraftEdit } from './draft.ts'
+import type { DraftEdit } from './draft-edit.ts'
 import { useChoices } from './choices.tsx'
 import { isEqual } from './values.ts'
 import { fieldTexts as texts } from './field-texts.ts'

@@ -14,7 +14,7 @@ import {
   toSchema,
   typeOf,
 } from './config-schema.ts'
-import type { DraftEdit } from './draft.ts'
+import type { DraftEdit } from './draft-edit.ts'
 import {
   describeValue,
   JsonField,

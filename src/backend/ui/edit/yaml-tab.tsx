@@ -8,14 +8,8 @@ import { endSentence, ProblemAlert } from '../components/problem.tsx'
 import { useScopes } from '../components/access.tsx'
 import { CodeEditor } from './code-editor.tsx'
 import type { CompletionNames } from './complete-yaml.ts'
-import {
-  useHasDraft,
-  useDefinitionSchema,
-  useDraftValue,
-  useFileEdit,
-  type Diagnostic,
-  type DraftValue,
-} from './draft.ts'
+import { useHasDraft, useDefinitionSchema, useDraftValue, type Diagnostic, type DraftValue } from './draft.ts'
+import { useFileEdit } from './draft-edit.ts'
 import { SaveBar } from './save-bar.tsx'
 import { isMap, keysOf } from './values.ts'
 import { filesTexts } from './edit-texts.ts'

@@ -5,7 +5,8 @@ import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { shortId } from '../components/release-link.tsx'
-import { lastSave, refreshDraft, useServerDraft } from '../edit/draft.ts'
+import { useServerDraft } from '../edit/draft.ts'
+import { lastSave, refreshDraft } from '../edit/save-change.ts'
 import { openTexts as texts } from './publish-texts.ts'
 
 interface OpenAsDraftProps {
