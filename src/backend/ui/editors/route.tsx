@@ -1,55 +1,36 @@
-import { Button, Input, NativeSelect, SegmentedControl } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { Plus } from 'lucide-react'
-import { useState, type ReactNode } from 'react'
+import { useState } from 'react'
 import { definitionQuery, nameOf } from '../api/definition.ts'
-import type { Answer } from '../api/call.ts'
 import { RouteTitle } from '../components/badge.tsx'
-import { Access, Source } from '../components/definition-parts.tsx'
+import { Source } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { Traffic } from '../components/traffic.tsx'
 import { TryIt } from '../components/try-it.tsx'
 import { useDraftValue, useServerDraft } from '../edit/draft.ts'
-import { useDraftEdit, type DraftEdit } from '../edit/draft-edit.ts'
+import { useDraftEdit } from '../edit/draft-edit.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
 import { DeleteEntry, RenameEntry } from '../edit/entry-dialogs.tsx'
-import { TextField, type FieldProps } from '../edit/fields.tsx'
-import { SchemaPicker, ScopesPicker, useNames } from '../edit/pickers.tsx'
-import { SchemaEditor } from '../edit/schema-editor.tsx'
-import { SchemaField, SchemaSheet, useNamedSchemas } from '../edit/schema-field.tsx'
+import { TextField } from '../edit/fields.tsx'
+import { SchemaSheet } from '../edit/schema-field.tsx'
 import { isMap, pointerOf } from '../edit/values.ts'
 import { PublishToTry } from '../publish/publish-to-try.tsx'
 import { ActionField } from './action-field.tsx'
 import { EventPicker } from './event-picker.tsx'
-import { NewSchema } from './new-schema.tsx'
 import { RatePicker } from './rate.tsx'
+import { AccessSection } from './route-access.tsx'
+import { RequestSection, ResponseSection } from './route-schemas.tsx'
+import { placesOf, Section, type PartProps, type ServedMethod } from './route-section.tsx'
 import { entryTexts } from '../edit/entry-texts.ts'
-import {
-  accessTexts,
-  actionTexts,
-  moreTexts,
-  removeTexts,
-  renameTexts,
-  requestTexts,
-  responsesTexts,
-  routeEditorTexts,
-  schemaTexts,
-} from './route-texts.ts'
+import { actionTexts, moreTexts, removeTexts, renameTexts, routeEditorTexts } from './route-texts.ts'
 import { routeTexts } from '../pages/route-texts.ts'
 
 interface RouteEditorProps {
   /** `POST /todo` */
   readonly name: string
-  /** The method as it is served; undefined while it is not. */
-  readonly served: Answer<'GET /release/:id/method'> | undefined
-}
-
-/** The places of a method in waypost.yml. */
-function placesOf(method: string, path: string) {
-  const route = pointerOf('routes', path)
-  return { route, method: `${route}${pointerOf('methods', method)}`, params: `${route}/path` }
+  readonly served: ServedMethod
 }
 
 /** The editor of a method and of what its path shares with other methods. */
@@ -124,315 +105,6 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
   )
 }
 
-function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section className="stack">
-      <h2>{title}</h2>
-      {children}
-    </section>
-  )
-}
-
-interface PartProps {
-  readonly edit: DraftEdit
-  readonly method: string
-  readonly path: string
-}
-
-type AccessKind = keyof typeof accessTexts.kinds
-
-function AccessSection({ edit, method, path, served }: PartProps & Pick<RouteEditorProps, 'served'>) {
-  const at = placesOf(method, path)
-  const [chosen, setChosen] = useState<AccessKind>()
-  const routeScopes = edit.get(`${at.route}/scopes`)
-  const kind = chosen ?? accessOf(edit.get(at.method), routeScopes)
-  const kinds = Object.keys(accessTexts.kinds) as AccessKind[]
-  const choose = (next: AccessKind) => {
-    setChosen(next)
-    const before = edit.before(at.method)
-    const hadPublic = isMap(before) && Object.hasOwn(before, 'public')
-    edit.set(
-      `${at.method}/public`,
-      next === 'public' ? true : hadPublic && before['public'] !== true ? false : undefined,
-    )
-    const own = isMap(before) && accessOf(before, routeScopes) === 'scopes' ? before['scopes'] : undefined
-    edit.set(`${at.method}/scopes`, next === 'any' ? [] : next === 'scopes' ? own : undefined)
-  }
-  const isUnchanged =
-    served !== undefined && kind === accessOf(edit.before(at.method), edit.before(`${at.route}/scopes`))
-  return (
-    <Section title={accessTexts.title}>
-      <Input.Wrapper label={accessTexts.kind} labelElement="div">
-        <div data-at={`${at.method}/public`}>
-          <SegmentedControl
-            aria-label={accessTexts.kind}
-            value={kind}
-            data={kinds
-              .filter((one) => one !== 'route' || routeScopes !== undefined || kind === 'route')
-              .map((one) => ({ value: one, label: accessTexts.kinds[one] }))}
-            onChange={choose}
-          />
-        </div>
-      </Input.Wrapper>
-      {kind === 'public' ? (
-        <p className="soft">{method === 'GET' ? accessTexts.public : accessTexts.publicChange}</p>
-      ) : null}
-      {kind === 'any' ? <p className="soft">{accessTexts.any}</p> : null}
-      {kind === 'scopes' ? (
-        <ScopesPicker
-          edit={{ ...edit, set: (place, next) => edit.set(place, isNoScope(next) ? undefined : next) }}
-          at={`${at.method}/scopes`}
-          label={accessTexts.scopes}
-          description={accessTexts.scopesText}
-          isRequired
-        />
-      ) : null}
-      {kind === 'route' ? (
-        <ScopesPicker
-          edit={edit}
-          at={`${at.route}/scopes`}
-          label={accessTexts.routeScopes(path)}
-          description={accessTexts.routeScopesText}
-          isRequired
-        />
-      ) : null}
-      {isUnchanged && kind !== 'public' ? (
-        <p className="soft">
-          {accessTexts.now} <Access {...served} />
-        </p>
-      ) : null}
-    </Section>
-  )
-}
-
-/** Without a scope, a method would accept any valid token. */
-function isNoScope(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0
-}
-
-function accessOf(method: unknown, routeScopes: unknown): AccessKind {
-  if (!isMap(method)) return 'route'
-  if (method['public'] === true) return 'public'
-  const { scopes } = method
-  if (scopes === undefined) return routeScopes === undefined ? 'scopes' : 'route'
-  return isNoScope(scopes) ? 'any' : 'scopes'
-}
-
-interface SchemaChoiceProps extends FieldProps {
-  /** The response has no body, such as 204. */
-  readonly isBodyless?: boolean
-  onOpen(schema: string): void
-  onRemove?(): void
-}
-
-/** A schema by name, defined in place, or new. */
-function SchemaChoice({ onOpen, onRemove, isBodyless: hasNoBody = false, ...field }: SchemaChoiceProps) {
-  const { edit, at, label } = field
-  const [isAdding, setAdding] = useState(false)
-  const value = edit.get(at)
-  const names = useNames('schema')
-  const remove =
-    onRemove === undefined ? null : (
-      <Button variant="subtle" aria-label={responsesTexts.remove(label)} onClick={onRemove}>
-        {responsesTexts.removeShort}
-      </Button>
-    )
-  if (hasNoBody)
-    return (
-      <div className="button-row">
-        <span>
-          {label}: <span className="soft">{responsesTexts.noBody}</span>
-        </span>
-        {remove}
-      </div>
-    )
-  return (
-    <div className="stack-small">
-      <SchemaPicker {...field}>
-        <SchemaField edit={edit} at={at} label={label} />
-      </SchemaPicker>
-      <div className="button-row">
-        {typeof value === 'string' && names.includes(value) ? (
-          <Button variant="subtle" onClick={() => onOpen(value)}>
-            {schemaTexts.edit(value)}
-          </Button>
-        ) : null}
-        {isMap(value) ? null : (
-          <Button variant="subtle" onClick={() => edit.set(at, { type: 'object' })}>
-            {schemaTexts.inPlace}
-          </Button>
-        )}
-        <Button variant="subtle" leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>
-          {schemaTexts.new}
-        </Button>
-        {remove}
-      </div>
-      {isAdding ? <NewSchema onAdd={(name) => edit.set(at, name)} onClose={() => setAdding(false)} /> : null}
-    </div>
-  )
-}
-
-/** Whether the action itself says what requests and responses are, such as one for a table. */
-function isFromAction(served: RouteEditorProps['served'], part: 'request' | 'responses'): boolean {
-  if (served === undefined || served.action.kind === 'file') return false
-  return part === 'request' ? served.request !== undefined : Object.keys(served.responses).length > 0
-}
-
-interface SchemasProps extends Pick<RouteEditorProps, 'served'> {
-  onOpen(schema: string): void
-}
-
-function RequestSection({ edit, method, path, served, onOpen }: PartProps & SchemasProps) {
-  const at = placesOf(method, path)
-  const names = path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
-  const query = `${at.method}/parameters`
-  return (
-    <Section title={requestTexts.title}>
-      {names.length === 0 ? null : <Parameters edit={edit} at={at.params} label={requestTexts.path} required={names} />}
-      {edit.get(query) === undefined ? (
-        <div>
-          <Button
-            variant="default"
-            leftSection={<Plus size={14} aria-hidden />}
-            onClick={() => edit.set(query, { page: { type: 'integer', minimum: 0 } })}
-          >
-            {requestTexts.addQuery}
-          </Button>
-        </div>
-      ) : (
-        <Parameters edit={edit} at={query} label={requestTexts.query} />
-      )}
-      {method === 'GET' ? null : (
-        <SchemaChoice
-          edit={edit}
-          at={`${at.method}/request`}
-          label={requestTexts.body}
-          description={requestTexts.bodyText}
-          fallback={
-            edit.before(`${at.method}/request`) === undefined && isFromAction(served, 'request')
-              ? requestTexts.ofAction(served?.action.name ?? '')
-              : requestTexts.anyBody
-          }
-          onOpen={onOpen}
-        />
-      )}
-    </Section>
-  )
-}
-
-interface ParametersProps {
-  readonly edit: DraftEdit
-  readonly at: string
-  readonly label: string
-  /** Path parameters: all are required. */
-  readonly required?: readonly string[]
-}
-
-/** Parameters are a map of name to schema, an object schema, or the name of one. */
-function Parameters({ edit, at, label, required }: ParametersProps) {
-  const named = useNamedSchemas()
-  const value = edit.get(at)
-  if (typeof value === 'string') return <SchemaPicker edit={edit} at={at} label={label} />
-  const map = isMap(value) ? value : Object.fromEntries((required ?? []).map((name) => [name, { type: 'string' }]))
-  const isSchema = typeof map['type'] === 'string' || Array.isArray(map['required']) || '$ref' in map
-  const schema = isSchema ? map : { type: 'object', properties: map, ...(required === undefined ? {} : { required }) }
-  const change = (next: unknown) => {
-    if (isSchema || !isMap(next)) return edit.set(at, next)
-    const properties = isMap(next['properties']) ? next['properties'] : {}
-    const mustSend = Array.isArray(next['required']) && next['required'].length > 0 && required === undefined
-    if (mustSend) return edit.set(at, next)
-    return edit.set(at, Object.keys(properties).length === 0 ? undefined : properties)
-  }
-  return (
-    <section className="stack-small" data-at={at} aria-label={label}>
-      <SchemaEditor
-        schema={schema}
-        onChange={change}
-        named={named}
-        label={label}
-        at={at}
-        errorOf={(place) => edit.errorOf(isSchema ? place : place.replace(`${at}/properties`, at))}
-      />
-    </section>
-  )
-}
-
-const statuses = [
-  '200',
-  '201',
-  '202',
-  '204',
-  '400',
-  '401',
-  '403',
-  '404',
-  '409',
-  '422',
-  '429',
-  '500',
-  '503',
-  '4XX',
-  '5XX',
-  'default',
-]
-
-function ResponseSection({
-  edit,
-  at,
-  served,
-  onOpen,
-}: SchemasProps & {
-  readonly edit: DraftEdit
-  readonly at: string
-}) {
-  const all = edit.get(`${at}/responses`)
-  const others = isMap(all) ? Object.keys(all).toSorted() : []
-  const single = edit.get(`${at}/response`)
-  const used = new Set([...others, ...(single === undefined ? [] : ['200'])])
-  const places = [
-    ...(single === undefined ? [] : [['200', `${at}/response`] as const]),
-    ...others.map((status) => [status, `${at}/responses/${status}`] as const),
-  ]
-  const add = (status: string) =>
-    status === '200'
-      ? edit.set(`${at}/response`, { type: 'object' })
-      : edit.set(`${at}/responses/${status}`, isBodyless(status) ? null : { type: 'object' })
-  return (
-    <Section title={responsesTexts.title}>
-      {places.length === 0 && isFromAction(served, 'responses') ? (
-        <p className="soft">{responsesTexts.ofAction(served?.action.name ?? '')}</p>
-      ) : null}
-      {places.map(([status, place]) => (
-        <SchemaChoice
-          key={place}
-          edit={edit}
-          at={place}
-          label={responsesTexts.schema(status)}
-          onOpen={onOpen}
-          isBodyless={isBodyless(status)}
-          onRemove={() =>
-            edit.set(others.length === 1 && place.includes('/responses/') ? `${at}/responses` : place, undefined)
-          }
-        />
-      ))}
-      <NativeSelect
-        aria-label={responsesTexts.add}
-        className="align-start"
-        value=""
-        data={[
-          { value: '', label: responsesTexts.add },
-          ...statuses.filter((status) => !used.has(status)).map((status) => ({ value: status, label: status })),
-        ]}
-        onChange={(event) => event.currentTarget.value !== '' && add(event.currentTarget.value)}
-      />
-    </Section>
-  )
-}
-
-function isBodyless(status: string): boolean {
-  return ['204', '205', '304'].includes(status)
-}
-
 function MoreSection({ edit, method, path }: PartProps) {
   const at = placesOf(method, path)
   const routeRate = edit.get(`${at.route}/rate`)
@@ -481,7 +153,7 @@ function MoreSection({ edit, method, path }: PartProps) {
 
 interface DeleteMethodProps {
   readonly name: string
-  readonly served: RouteEditorProps['served']
+  readonly served: ServedMethod
   onClose(): void
 }
 
