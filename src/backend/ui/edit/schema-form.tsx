@@ -1,32 +1,13 @@
-import { ActionIcon, Button, SegmentedControl } from '@mantine/core'
-import { Plus, X } from 'lucide-react'
-import { useEffect, useMemo, useState, type ReactNode } from 'react'
-import type { checkValue } from './check-value.ts'
-import { ColorField } from './color-field.tsx'
-import {
-  choicesOf,
-  describeChoice,
-  emptyOf,
-  isKindOf,
-  isVariable,
-  numberOf,
-  textOf,
-  toSchema,
-  typeOf,
-} from './config-schema.ts'
+import { SegmentedControl } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import { ConfigField, ConfigText, contextOf } from './config-field.tsx'
+import { choicesOf, describeChoice, emptyOf, isKindOf, isVariable, textOf, toSchema, typeOf } from './config-schema.ts'
 import type { DraftEdit } from './draft-edit.ts'
-import {
-  describeValue,
-  JsonField,
-  ListField,
-  LooseText,
-  NumberField,
-  SelectField,
-  SwitchField,
-  TextField,
-} from './fields.tsx'
-import { NamePicker, NamesPicker, useNames, VariableMenu, type NameKind } from './pickers.tsx'
-import { isEqual, isMap, pointerOf, type Json } from './values.ts'
+import { describeValue, JsonField, ListField, LooseText, type FieldProps } from './fields.tsx'
+import { AddButton, Legend, NewKey, RemoveButton } from './form-group.tsx'
+import { NamesPicker, useNames, type NameKind } from './pickers.tsx'
+import { useFlaws } from './use-flaws.ts'
+import { isMap, pointerOf, type Json } from './values.ts'
 import { fieldTexts as texts } from './field-texts.ts'
 
 interface SchemaFormProps {
@@ -65,23 +46,6 @@ export function SchemaField({ edit, at, schema, label, description }: SchemaFiel
     variables: 'annotated',
   } as const
   return <Node {...node} />
-}
-
-/** Checks changed values while they are typed. What the server said comes first. */
-export function useFlaws(edit: DraftEdit, at: string, schema: unknown): DraftEdit['errorOf'] {
-  const [check, setCheck] = useState<typeof checkValue>()
-  useEffect(() => {
-    void import('./check-value.ts').then((loaded) => setCheck(() => loaded.checkValue))
-  }, [])
-  const value = edit.get(at)
-  const flaws = useMemo(() => check?.(schema, value) ?? [], [check, schema, value])
-  return (pointer) => {
-    const refused = edit.errorOf(pointer)
-    const own = edit.get(pointer)
-    const isDone = own === undefined || isEqual(own, edit.before(pointer)) || describeValue(own).includes('${env.')
-    if (refused !== undefined || isDone) return refused
-    return flaws.find((one) => at + one.at === pointer)?.message
-  }
 }
 
 interface PartProps {
@@ -195,81 +159,18 @@ function Node(node: NodeProps): ReactNode {
   const plain = choices?.filter((one) => !isVariable(one))
   if (plain?.length === 1 && choices?.length !== 1) {
     // The other alternatives are texts with a variable.
-    if (String(edit.get(at)).includes('${env.')) return <Text field={field} schema={{}} variables="everywhere" />
+    if (String(edit.get(at)).includes('${env.')) return <ConfigText field={field} schema={{}} variables="everywhere" />
     return <Node {...node} schema={{ ...schema, anyOf: undefined, ...plain[0] }} />
   }
   if (choices !== undefined) return <Alternatives {...node} choices={choices} />
-  if (Array.isArray(schema['enum']))
-    return <SelectField {...field} {...fallbackText(schema)} options={schema['enum'].map(describeValue)} />
-  const kind = schema['x-waypost'] as NameKind | undefined
-  if (kind !== undefined) return <NamePicker {...field} kind={kind} {...contextOf(edit, at, root)} />
-  switch (typeOf(schema)) {
-    case 'boolean':
-      return <SwitchField {...field} />
-    case 'integer':
-    case 'number':
-      return <NumberField {...field} minimum={numberOf(schema['minimum'])} maximum={numberOf(schema['maximum'])} />
-    case 'string':
-      if (schema['format'] === 'color') return <ColorField {...field} />
-      return <Text field={field} schema={schema} variables={variables} />
-    case 'array':
-      return <List {...node} field={field} />
-    case 'object':
-      return <ObjectNode {...node} field={field} />
-    default:
-      return <JsonField {...field} />
-  }
+  const isNamed = Array.isArray(schema['enum']) || schema['x-waypost'] !== undefined
+  const type = isNamed ? undefined : typeOf(schema)
+  if (type === 'array') return <List {...node} field={field} />
+  if (type === 'object') return <ObjectNode {...node} field={field} />
+  return <ConfigField field={field} schema={schema} root={root} variables={variables} />
 }
 
-type Field = Parameters<typeof TextField>[0]
-
-function fallbackText(schema: Json): object {
-  return schema['default'] === undefined ? {} : { fallback: texts.default(describeValue(schema['default'])) }
-}
-
-interface TextProps {
-  readonly field: Field
-  readonly schema: Json
-  readonly variables: 'everywhere' | 'annotated'
-}
-
-function Text({ field, schema, variables }: TextProps) {
-  const mayVary = variables === 'everywhere' || schema['variable'] === true
-  const isSecret = schema['writeOnly'] === true
-  return (
-    <TextField
-      {...field}
-      {...(mayVary
-        ? {
-            rightSection: (
-              <VariableMenu
-                isSecret={isSecret}
-                at={field.at}
-                typed={field.edit.get(field.at)}
-                onChoose={(reference) => field.edit.set(field.at, reference)}
-              />
-            ),
-          }
-        : {})}
-    />
-  )
-}
-
-/** The table and connection that names at a pointer belong to: those of the same map or the next outer one. */
-function contextOf(edit: DraftEdit, at: string, root: string) {
-  const find = (key: string): string | undefined => {
-    for (let outer = at; outer.length > root.length;) {
-      outer = outer.slice(0, outer.lastIndexOf('/'))
-      const value = edit.get(outer)
-      if (isMap(value) && typeof value[key] === 'string') return value[key]
-    }
-    return undefined
-  }
-  const connection = find('connection')
-  return { ...(connection === undefined ? {} : { connection }), table: find('table') }
-}
-
-function List({ field, ...node }: NodeProps & { readonly field: Field }) {
+function List({ field, ...node }: NodeProps & { readonly field: FieldProps }) {
   const { edit, at, schema, label, root } = node
   const items = toSchema(schema['items'])
   const kind = items['x-waypost'] as NameKind | undefined
@@ -294,7 +195,7 @@ function List({ field, ...node }: NodeProps & { readonly field: Field }) {
   )
 }
 
-function ObjectNode({ field, ...node }: NodeProps & { readonly field: Field }) {
+function ObjectNode({ field, ...node }: NodeProps & { readonly field: FieldProps }) {
   const { edit, at, schema, isRequired = false, label } = node
   const value = edit.get(at)
   if (value === undefined && !isRequired) {
@@ -313,27 +214,6 @@ function ObjectNode({ field, ...node }: NodeProps & { readonly field: Field }) {
       </Legend>
       {isClosed ? <Properties {...node} /> : <Entries {...node} />}
     </fieldset>
-  )
-}
-
-function Legend({ field, children }: { readonly field: Field; readonly children?: ReactNode }) {
-  const error = field.edit.errorOf(field.at)
-  return (
-    <>
-      {field.isBare === true ? null : (
-        <legend>
-          <span dir="auto">{field.label}</span>
-          {field.isRequired === true ? (
-            <span aria-hidden className="form-required">
-              *
-            </span>
-          ) : null}
-          {children}
-        </legend>
-      )}
-      {field.description === undefined ? null : <p className="soft form-text">{field.description}</p>}
-      {error === undefined ? null : <p className="picker-error">{error}</p>}
-    </>
   )
 }
 
@@ -383,40 +263,6 @@ function Entries({ edit, at, schema, label, root, variables }: NodeProps) {
   )
 }
 
-interface NewKeyProps {
-  readonly label: string
-  readonly options: readonly string[]
-  readonly value: string
-  onChange(value: string): void
-  onAdd(key: string): void
-}
-
-function NewKey({ label, options, value, onChange, onAdd }: NewKeyProps) {
-  const list = `keys-${label}`
-  return (
-    <div className="form-item">
-      <div className="mantine-TextInput-root grow">
-        <input
-          className="plain-input mono"
-          aria-label={`${texts.key}: ${label}`}
-          placeholder={texts.key}
-          list={list}
-          value={value}
-          onChange={(event) => onChange(event.currentTarget.value)}
-        />
-        <datalist id={list}>
-          {options.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      </div>
-      <Button variant="default" disabled={value === ''} aria-label={texts.addTo(label)} onClick={() => onAdd(value)}>
-        {texts.add}
-      </Button>
-    </div>
-  )
-}
-
 interface AlternativesProps extends NodeProps {
   readonly choices: readonly Json[]
 }
@@ -462,27 +308,5 @@ function Alternatives({ choices, ...node }: AlternativesProps) {
         />
       )}
     </fieldset>
-  )
-}
-
-function RemoveButton({ label, onClick }: { readonly label: string; onClick(): void }) {
-  return (
-    <ActionIcon size={24} aria-label={texts.remove(label)} onClick={onClick}>
-      <X size={14} aria-hidden />
-    </ActionIcon>
-  )
-}
-
-function AddButton({ label, onClick }: { readonly label: string; onClick(): void }) {
-  return (
-    <Button
-      variant="default"
-      className="align-start"
-      leftSection={<Plus size={14} aria-hidden />}
-      aria-label={texts.addTo(label)}
-      onClick={onClick}
-    >
-      {texts.add}
-    </Button>
   )
 }

@@ -1,0 +1,22 @@
+import { useEffect, useMemo, useState } from 'react'
+import type { checkValue } from './check-value.ts'
+import type { DraftEdit } from './draft-edit.ts'
+import { describeValue } from './fields.tsx'
+import { isEqual } from './values.ts'
+
+/** Checks changed values while they are typed. What the server said comes first. */
+export function useFlaws(edit: DraftEdit, at: string, schema: unknown): DraftEdit['errorOf'] {
+  const [check, setCheck] = useState<typeof checkValue>()
+  useEffect(() => {
+    void import('./check-value.ts').then((loaded) => setCheck(() => loaded.checkValue))
+  }, [])
+  const value = edit.get(at)
+  const flaws = useMemo(() => check?.(schema, value) ?? [], [check, schema, value])
+  return (pointer) => {
+    const refused = edit.errorOf(pointer)
+    const own = edit.get(pointer)
+    const isDone = own === undefined || isEqual(own, edit.before(pointer)) || describeValue(own).includes('${env.')
+    if (refused !== undefined || isDone) return refused
+    return flaws.find((one) => at + one.at === pointer)?.message
+  }
+}
