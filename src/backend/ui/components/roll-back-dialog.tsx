@@ -1,7 +1,7 @@
 import { Checkbox, Skeleton } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call } from '../api/call.ts'
+import { call, type Answer } from '../api/call.ts'
 import { useHasDraft, useServerDraft } from '../edit/draft.ts'
 import { announce } from './announce.tsx'
 import { ChangeList } from './change-list.tsx'
@@ -37,11 +37,7 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
     queryFn: ({ signal }) => call('GET /release/:id/rollback', { params: { id } }, signal),
     staleTime: 0,
   })
-  const draft = useServerDraft()
-  const canKeep = useHasDraft() && draft !== undefined
-  const hasChanges = (draft?.entries.length ?? 0) > 0
-  const [keeps, setKeeps] = useState(true)
-  const isKeeping = canKeep && keeps && !hasChanges
+  const { canKeep, hasChanges, isKeeping, setKeeps } = useKeeping()
   const queries = useQueryClient()
   const active = survey.data?.active ?? undefined
   const [typed, setTyped] = useState('')
@@ -59,11 +55,6 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
     announce((isNewer ? texts.doneAgain : texts.done)(shortId(id)))
     await onDone()
   }
-  const warnings = [
-    ...(survey.data?.missing_variables ?? []).map(({ name, servers }) => texts.notSetOn(name, servers)),
-    ...(survey.data?.unknown_migrations ?? []).map(texts.unknownMigration),
-    ...(survey.data?.unreachable ?? []).map(texts.unreachable),
-  ]
   return (
     <ConfirmDialog
       title={(isNewer ? texts.titleAgain : texts.title)(shortId(id))}
@@ -77,20 +68,7 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
       <div className="stack">
         <p>{texts.text}</p>
         {survey.isError ? <ProblemAlert error={survey.error} /> : null}
-        {problem === undefined ? null : (
-          <p className="warnings" role="alert" dir="auto">
-            {endSentence(problem.message)} {problem.hint === null ? null : endSentence(problem.hint)}
-          </p>
-        )}
-        {warnings.length === 0 ? null : (
-          <ul className="warnings">
-            {warnings.map((warning) => (
-              <li key={warning} dir="auto">
-                {warning}
-              </li>
-            ))}
-          </ul>
-        )}
+        {survey.data === undefined ? null : <Concerns {...survey.data} />}
         {canKeep ? (
           <Checkbox
             label={keepTexts.keep}
@@ -110,5 +88,42 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
         {isForbidden && problem === undefined ? <TypedWord value={typed} onChange={setTyped} /> : null}
       </div>
     </ConfirmDialog>
+  )
+}
+
+/** Whether the changes that the rollback undoes stay in the draft. */
+function useKeeping() {
+  const draft = useServerDraft()
+  const canKeep = useHasDraft() && draft !== undefined
+  const hasChanges = (draft?.entries.length ?? 0) > 0
+  const [keeps, setKeeps] = useState(true)
+  return { canKeep, hasChanges, isKeeping: canKeep && keeps && !hasChanges, setKeeps }
+}
+
+/** Why the release cannot be activated, and what servers lack for it. */
+function Concerns(survey: Answer<'GET /release/:id/rollback'>) {
+  const { problem } = survey
+  const warnings = [
+    ...survey.missing_variables.map(({ name, servers }) => texts.notSetOn(name, servers)),
+    ...survey.unknown_migrations.map(texts.unknownMigration),
+    ...survey.unreachable.map(texts.unreachable),
+  ]
+  return (
+    <>
+      {problem === null ? null : (
+        <p className="warnings" role="alert" dir="auto">
+          {endSentence(problem.message)} {problem.hint === null ? null : endSentence(problem.hint)}
+        </p>
+      )}
+      {warnings.length === 0 ? null : (
+        <ul className="warnings">
+          {warnings.map((warning) => (
+            <li key={warning} dir="auto">
+              {warning}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
   )
 }

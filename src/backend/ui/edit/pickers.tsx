@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Braces, Plus } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import { call } from '../api/call.ts'
-import { definitionQuery, tablesQuery } from '../api/definition.ts'
+import { definitionQuery, tablesQuery, type Definition } from '../api/definition.ts'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { isBackendScope, useScopes } from '../components/access.tsx'
 import { useServerDraft } from './draft.ts'
@@ -52,15 +52,24 @@ export function useNames(kind: NameKind, { connection = 'System', table }: Names
       return connections?.entry.map(({ name }) => name) ?? []
     case 'scope':
       return scopes?.entry.map(({ name }) => name).filter((name) => !isBackendScope(name)) ?? []
+    default:
+      return definition === undefined ? [] : listDefined(definition, kind)
+  }
+}
+
+type DefinedKind = Exclude<NameKind, 'table' | 'column' | 'connection' | 'scope'>
+
+function listDefined(definition: Definition, kind: DefinedKind): readonly string[] {
+  switch (kind) {
     case 'schema':
-      return definition?.schemas.map(({ name }) => name) ?? []
+      return definition.schemas.map(({ name }) => name)
     case 'event':
-      return definition?.events.map(({ name }) => name) ?? []
+      return definition.events.map(({ name }) => name)
     case 'rate':
-      return definition?.rates.map(({ name }) => name) ?? []
+      return definition.rates.map(({ name }) => name)
     case 'action':
     default:
-      return definition?.actions.flatMap(({ kind: of, name }) => (of === 'class' ? [] : [name])) ?? []
+      return definition.actions.flatMap(({ kind: of, name }) => (of === 'class' ? [] : [name]))
   }
 }
 

@@ -1,8 +1,8 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { useId, useState } from 'react'
-import { call } from '../api/call.ts'
+import { useId, useState, type ReactNode } from 'react'
+import { call, type Answer } from '../api/call.ts'
 import { State } from '../components/badge.tsx'
 import { ChangeList } from '../components/change-list.tsx'
 import { CopyText } from '../components/copy.tsx'
@@ -32,6 +32,8 @@ const texts = {
   since: (id: string) => `Changes since release ${id}`,
 } as const
 
+type Release = Answer<'GET /release/:id'>
+
 export function Page() {
   const { id = '' } = useParams({ strict: false })
   const [isAsking, setAsking] = useState(false)
@@ -40,21 +42,9 @@ export function Page() {
     queryKey: ['release', id],
     queryFn: ({ signal }) => call('GET /release/:id', { params: { id } }, signal),
   })
-  const listed = useQuery({
-    queryKey: ['release', 'list'],
-    queryFn: ({ signal }) => call('GET /release', {}, signal),
-  })
+  const { active, isActive, before, isNewer } = useStanding(release.data)
   const mayRollBack = useHasScope('backend.deploy')
-  const canOpen = useHasDraft() && !config.isDevelopment
-  const [opened, setOpened] = useState<number>()
   useCrumbTitle(shortId(id))
-  const entry = listed.data?.entry ?? []
-  const activeAt = entry.findIndex((one) => one.is_active)
-  const active = entry[activeAt]
-  const isActive = active !== undefined && active.id === release.data?.id
-  const before = isActive ? entry[activeAt + 1]?.id : undefined
-  const message = release.data?.message ?? ''
-  const isNewer = active !== undefined && release.data !== undefined && release.data.created_at > active.created_at
   const isOffered = active !== undefined && release.data !== undefined && !isActive && mayRollBack
   const obstacle = useRollbackObstacle(isOffered ? id : undefined)
   const reasonId = useId()
@@ -63,14 +53,7 @@ export function Page() {
     <>
       <PageHeader
         title={`${texts.title} ${shortId(id)}`}
-        text={
-          isActive || message !== '' ? (
-            <span className="summary">
-              {isActive ? <State tone="good">{listTexts.active}</State> : null}
-              {message === '' ? null : <bdi>{message}</bdi>}
-            </span>
-          ) : undefined
-        }
+        text={summarize(isActive, release.data?.message ?? '')}
         mode={modeTexts.atOnce}
         action={
           isOffered ? (
@@ -104,26 +87,7 @@ export function Page() {
             <dt>{texts.version}</dt>
             <dd>{release.data.waypost}</dd>
           </dl>
-          <section>
-            <h2>{texts.activations}</h2>
-            <ul className="rows">
-              {release.data.activations.map(
-                ({ number, kind, has_files: hasFiles, activated_at: at, activated_by: by, message }) => (
-                  <li key={number}>
-                    <span>{listTexts[kind]}</span>
-                    <bdi>{by}</bdi>
-                    <bdi className="soft">{message}</bdi>
-                    <RelativeTime value={at} />
-                    {canOpen && hasFiles ? (
-                      <button type="button" className="text-button" onClick={() => setOpened(number)}>
-                        {openTexts.action}
-                      </button>
-                    ) : null}
-                  </li>
-                ),
-              )}
-            </ul>
-          </section>
+          <Activations release={release.data} />
           {active === undefined || isActive ? null : (
             <Difference title={texts.difference} from={active.id} to={release.data.id} />
           )}
@@ -132,7 +96,6 @@ export function Page() {
           )}
         </div>
       )}
-      {opened === undefined ? null : <OpenAsDraft release={id} number={opened} onClose={() => setOpened(undefined)} />}
       {isAsking ? (
         <RollBackDialog
           id={id}
@@ -141,6 +104,69 @@ export function Page() {
           onDone={() => queries.invalidateQueries({ queryKey: ['release'] })}
         />
       ) : null}
+    </>
+  )
+}
+
+/** How a release stands to the active one. */
+function useStanding(release: Release | undefined) {
+  const listed = useQuery({
+    queryKey: ['release', 'list'],
+    queryFn: ({ signal }) => call('GET /release', {}, signal),
+  })
+  const entry = listed.data?.entry ?? []
+  const activeAt = entry.findIndex((one) => one.is_active)
+  const active = entry[activeAt]
+  const isActive = active !== undefined && active.id === release?.id
+  return {
+    active,
+    isActive,
+    /** The release before the active one, if this is the active one. */
+    before: isActive ? entry[activeAt + 1]?.id : undefined,
+    isNewer: active !== undefined && release !== undefined && release.created_at > active.created_at,
+  }
+}
+
+/** What is said of a release below its title, if anything. */
+function summarize(isActive: boolean, message: string): ReactNode {
+  if (!isActive && message === '') return undefined
+  return (
+    <span className="summary">
+      {isActive ? <State tone="good">{listTexts.active}</State> : null}
+      {message === '' ? null : <bdi>{message}</bdi>}
+    </span>
+  )
+}
+
+/** When a release was activated. What it was then can be opened as a draft. */
+function Activations({ release }: { readonly release: Release }) {
+  const canOpen = useHasDraft() && !config.isDevelopment
+  const [opened, setOpened] = useState<number>()
+  return (
+    <>
+      <section>
+        <h2>{texts.activations}</h2>
+        <ul className="rows">
+          {release.activations.map(
+            ({ number, kind, has_files: hasFiles, activated_at: at, activated_by: by, message }) => (
+              <li key={number}>
+                <span>{listTexts[kind]}</span>
+                <bdi>{by}</bdi>
+                <bdi className="soft">{message}</bdi>
+                <RelativeTime value={at} />
+                {canOpen && hasFiles ? (
+                  <button type="button" className="text-button" onClick={() => setOpened(number)}>
+                    {openTexts.action}
+                  </button>
+                ) : null}
+              </li>
+            ),
+          )}
+        </ul>
+      </section>
+      {opened === undefined ? null : (
+        <OpenAsDraft release={release.id} number={opened} onClose={() => setOpened(undefined)} />
+      )}
     </>
   )
 }

@@ -94,42 +94,13 @@ export function ImportFiles({ onClose }: { onClose(): void }) {
         </div>
         {current.isError ? <ProblemAlert error={current.error} /> : null}
         {folder === undefined || all === undefined ? null : (
-          <>
-            {folder.tooLarge.map((file) => (
-              <p key={file} className="warnings">
-                {texts.tooLarge(file)}
-              </p>
-            ))}
-            {folder.texts.size === 0 ? (
-              <p role="alert" className="warnings">
-                {texts.none}
-              </p>
-            ) : (
-              <p role="status">
-                {shown.length === 0 && removed.length === 0 ? texts.same : texts.differences(shown.length)}
-                {folder.skipped === 0 ? null : <span className="soft"> {texts.skipped(folder.skipped)}</span>}
-              </p>
-            )}
-            {folder.texts.size === 0 || removed.length === 0 ? null : (
-              <Checkbox
-                label={texts.remove}
-                description={texts.removes(removed.length)}
-                checked={isRemoving}
-                onChange={(event) => setRemoving(event.currentTarget.checked)}
-              />
-            )}
-            {folder.texts.size === 0
-              ? null
-              : shown.map(({ file, status, before, after }) => (
-                  <details key={file} className="import-file" open={shown.length < 5}>
-                    <summary>
-                      <bdi className="mono">{file}</bdi>{' '}
-                      <State tone={tones[status]}>{changesTexts.status[status]}</State>
-                    </summary>
-                    <DiffView before={before ?? ''} after={after ?? ''} label={file} />
-                  </details>
-                ))}
-          </>
+          <Differences
+            folder={folder}
+            shown={shown}
+            removed={removed.length}
+            isRemoving={isRemoving}
+            onRemoving={setRemoving}
+          />
         )}
         {refused === undefined ? (
           applying.isError ? (
@@ -155,6 +126,57 @@ export function ImportFiles({ onClose }: { onClose(): void }) {
         )}
       </div>
     </Dialog>
+  )
+}
+
+interface DifferencesProps {
+  readonly folder: FolderFiles
+  /** What the import would change. */
+  readonly shown: readonly Difference[]
+  /** The number of files that the folder lacks. */
+  readonly removed: number
+  readonly isRemoving: boolean
+  onRemoving(isRemoving: boolean): void
+}
+
+/** How the files of a folder differ from the draft. */
+function Differences({ folder, shown, removed, isRemoving, onRemoving }: DifferencesProps) {
+  return (
+    <>
+      {folder.tooLarge.map((file) => (
+        <p key={file} className="warnings">
+          {texts.tooLarge(file)}
+        </p>
+      ))}
+      {folder.texts.size === 0 ? (
+        <p role="alert" className="warnings">
+          {texts.none}
+        </p>
+      ) : (
+        <p role="status">
+          {shown.length === 0 && removed === 0 ? texts.same : texts.differences(shown.length)}
+          {folder.skipped === 0 ? null : <span className="soft"> {texts.skipped(folder.skipped)}</span>}
+        </p>
+      )}
+      {folder.texts.size === 0 || removed === 0 ? null : (
+        <Checkbox
+          label={texts.remove}
+          description={texts.removes(removed)}
+          checked={isRemoving}
+          onChange={(event) => onRemoving(event.currentTarget.checked)}
+        />
+      )}
+      {folder.texts.size === 0
+        ? null
+        : shown.map(({ file, status, before, after }) => (
+            <details key={file} className="import-file" open={shown.length < 5}>
+              <summary>
+                <bdi className="mono">{file}</bdi> <State tone={tones[status]}>{changesTexts.status[status]}</State>
+              </summary>
+              <DiffView before={before ?? ''} after={after ?? ''} label={file} />
+            </details>
+          ))}
+    </>
   )
 }
 
