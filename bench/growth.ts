@@ -1,3 +1,4 @@
+import type { DatabaseKind } from '../src/contract/index.ts'
 import { makeDispatcher, measureEvents } from '../src/events/index.ts'
 import { findDueLanes, type Terms } from '../src/events/lanes/read.ts'
 import { fanOutChunk } from '../src/events/message/fan-out.ts'
@@ -22,7 +23,7 @@ import {
   loadDeliverySummary,
   showHostSubscription,
 } from '../src/operate/index.ts'
-import { makeCursor, type SystemKind } from '../src/store/index.ts'
+import { makeCursor } from '../src/store/index.ts'
 import { openTestHost } from '../test/events/host.ts'
 import { systemKinds } from '../test/support/server.ts'
 import { atMost, beside, type Figure } from './goal.ts'
@@ -75,7 +76,7 @@ export async function measureGrowth(): Promise<Figure[]> {
 }
 
 async function compare(
-  kind: SystemKind,
+  kind: DatabaseKind,
   name: string,
   { large, small }: Record<'large' | 'small', Awaited<ReturnType<typeof openFilled>>>,
 ): Promise<Figure> {
@@ -101,7 +102,7 @@ async function compare(
 type Operation = () => Promise<unknown>
 
 /** Opens a System of a size, with operations on it. */
-async function openFilled(kind: SystemKind, size: Size) {
+async function openFilled(kind: DatabaseKind, size: Size) {
   const { host, folder, variables, activate, close } = await openTestHost(kind)
   await activate({ events: { common: {}, rare: {} } })
   await fillSystem(host.system, size)

@@ -1,9 +1,9 @@
 import path from 'node:path'
-import type { TablesSnapshot } from '../contract/index.ts'
+import type { TablesSnapshot, DatabaseKind } from '../contract/index.ts'
 import type { DeclaredMigration } from '../definition/index.ts'
 import { hasErrors, type Diagnostic } from '../kit/index.ts'
 import type { ManifestPlugin } from '../release/index.ts'
-import { applySteps, isCovered, parseSnapshot, revertSteps, type DatabaseKind, type Snapshot } from '../tables/index.ts'
+import { applySteps, isCovered, parseSnapshot, revertSteps, type Snapshot } from '../tables/index.ts'
 import type { CompletedTables, MigrationFiles, MigrationSource } from './load-migrations.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 

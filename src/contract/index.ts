@@ -18,6 +18,8 @@ export {
   type ColumnType,
   type ConfigProblem,
   type ConnectionClass,
+  type DatabaseKind,
+  type Databases,
   type ForeignKeySnapshot,
   type GuardedFetch,
   type GuardedInit,

@@ -22,6 +22,15 @@ declare module 'fastify' {
  */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
 
+/** The databases that Waypost supports. */
+export type DatabaseKind = 'sqlite' | 'postgresql'
+
+/**
+ * The database of each connection whose client is a Kysely instance, by the name of the connection. That of `System`
+ * differs between installations: usually SQLite in development and PostgreSQL on servers.
+ */
+export type Databases = Readonly<Record<string, DatabaseKind>>
+
 /** An open connection. A generation uses it, and the next generation may keep it. */
 export interface OpenConnection<Client = unknown> {
   /** The value that `context.connection(name)` returns. */
@@ -75,7 +84,7 @@ export interface ConnectionClass<Config = unknown, Client = unknown> {
   /** The type of the client in `.waypost/types.d.ts`, as TypeScript. `{Tables}` is the type in the connection's `tables.ts`. */
   readonly clientType: string
   /** The client is a Kysely instance for this kind of database, so `migrations/<Connection>/` may exist. */
-  readonly migrations?: 'sqlite' | 'postgresql'
+  readonly migrations?: DatabaseKind
   /** The optional capabilities that its open connections have: `transaction`, `count`. */
   readonly capabilities?: readonly ('transaction' | 'count')[]
   /**
@@ -281,6 +290,7 @@ export interface CheckOptions {
   readonly plan: ActionPlan | undefined
   /** Returns the client of a connection. Rejects if it is unknown, down, or waits for migrations. */
   connection(name: string): Promise<unknown>
+  readonly databases: Databases
 }
 
 export interface MakeOptions<Config = unknown> {
@@ -290,6 +300,8 @@ export interface MakeOptions<Config = unknown> {
   readonly plan: ActionPlan | undefined
   /** The method of a route; undefined for a cronjob. */
   readonly use: { readonly method: string; readonly path: string } | undefined
+  /** The databases of the connections that `context.connection` returns. */
+  readonly databases: Databases
   readonly host: PluginServices
 }
 
@@ -299,6 +311,7 @@ export interface PluginHost<Config = unknown> extends PluginServices<Config> {
   readonly release: { readonly id: string }
   /** The client of a connection of the release. @throws if it is unknown or down */
   connection(name: string): unknown
+  readonly databases: Databases
   /**
    * Calls a method of a route of the release as a principal: authorization, validation and rate limits are the same as
    * over HTTP.

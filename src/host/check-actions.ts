@@ -1,9 +1,11 @@
 import { makeConnectionRegistry } from '../connection/index.ts'
+import type { Databases } from '../contract/index.ts'
 import type { Location } from '../definition/index.ts'
 import { takeBreaks, type Diagnostic } from '../kit/index.ts'
 import type { PluginSet } from '../plugin/index.ts'
 import type { Manifest, ManifestAction } from '../release/index.ts'
 import { errors } from './errors.ts'
+import { findDatabases } from './find-databases.ts'
 import type { Host } from './host.ts'
 import { makeHostServices } from './load-plugins.ts'
 import { databaseExists, silentLog } from './migrations/migration-databases.ts'
@@ -26,11 +28,12 @@ export interface CheckedRoutes {
 /**
  * Finds methods with action classes that would fail, without running them. Skips those whose connection is down.
  * @param connection returns the client of a connection
+ * @param databases those of the connections
  */
 export async function checkActions(
   { routes }: CheckedRoutes,
   { actions }: Pick<PluginSet, 'actions'>,
-  connection: (name: string) => Promise<unknown>,
+  { connection, databases }: { connection(name: string): Promise<unknown>; readonly databases: Databases },
 ): Promise<readonly FailingAction[]> {
   const found: FailingAction[] = []
   const mayBreak = takeBreaks()
@@ -39,7 +42,7 @@ export async function checkActions(
       if (!('class' in action)) continue
       const { check } = actions.get(action.class)?.class ?? {}
       try {
-        const problems = (await check?.({ plan: action.plan, connection })) ?? []
+        const problems = (await check?.({ plan: action.plan, connection, databases })) ?? []
         for (const message of problems) found.push({ method, path, message })
       } catch {
         // The system does not respond, which is reported where it is opened or used.
@@ -111,10 +114,14 @@ export async function checkReleaseActions(options: CheckReleaseOptions): Promise
     return set.get(name).client
   }
   try {
-    return await checkActions(manifest, plugins, (name) => {
+    const connection = (name: string) => {
       const client = opened.get(name) ?? open(name)
       opened.set(name, client)
       return client
+    }
+    return await checkActions(manifest, plugins, {
+      connection,
+      databases: findDatabases(manifest, plugins, host.system),
     })
   } finally {
     await registry.close()

@@ -20,12 +20,8 @@ export {
   surveyMigrations,
   type MigrationSurvey,
 } from './migrations/migration-status.ts'
-export {
-  inspectDatabases,
-  withDatabases,
-  type MigrationDatabases,
-  type ConnectionDatabase,
-} from './migrations/migration-databases.ts'
+export { inspectDatabases, withDatabases, type MigrationDatabases } from './migrations/migration-databases.ts'
+export { findDatabases } from './find-databases.ts'
 export {
   checkActions,
   checkReleaseActions,

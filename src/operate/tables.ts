@@ -159,7 +159,7 @@ async function planOf(
     const plugins = await loadReleasePlugins(host, { manifest: isSystem ? { plugins: [] } : manifest, artifacts })
     const migrations: ListedHostMigration[] = []
     await inspectDatabases({ host, plugins, release: { manifest } }, [connection], async (_name, database) => {
-      const { applied, pending, edited, unknown } = await planMigrations(database?.db, own)
+      const { applied, pending, edited, unknown } = await planMigrations(database, own)
       const times = new Map(applied.map(({ name, applied_at: at }) => [name, at]))
       const stateOf = (name: string) => (edited.includes(name) ? 'edited' : 'applied')
       migrations.push(

@@ -46,7 +46,7 @@ export async function acceptMigration(options: AcceptOptions): Promise<AcceptRep
     const accepted = `${connection}/${name}`
     await makeLock(host.system.database)('migrate', () =>
       withDatabases({ ...built, host }, [connection], async (_name, database) => {
-        const { edited } = await planMigrations(database.db, migrations)
+        const { edited } = await planMigrations(database, migrations)
         const migration = migrations.find((one) => one.name === name)
         if (migration === undefined || !edited.includes(name)) throw notEdited(name, edited)
         if (!(await options.confirm(accepted))) return

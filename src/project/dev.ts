@@ -215,7 +215,7 @@ function describeOther({ url, pid }: RunningDev): string {
  * @throws WP_PROJECT_PRODUCTION
  */
 export async function assertDevelopment({ system }: Host): Promise<void> {
-  if ((await existingTables(system.db, ['waypost_system'])).length === 0) return
+  if ((await existingTables(system, ['waypost_system'])).length === 0) return
   const { origin = 'development' } = await loadFacts(system)
   if (origin !== 'development') throw errors.WP_PROJECT_PRODUCTION({ target: system.target })
 }

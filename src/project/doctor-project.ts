@@ -61,7 +61,7 @@ function count(many: number, noun: string): string {
 export async function checkMigrations({ system }: Host, { manifest }: BuiltRelease): Promise<Finding> {
   const own = manifest.migrations.filter(({ connection }) => connection === 'System')
   const plan = await planMigrations(
-    system.db,
+    system,
     own.map(({ name, checksum, code }) => ({ name, checksum, code, migration: onlyPlanned })),
   )
   const check = 'migrations'

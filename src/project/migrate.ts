@@ -1,3 +1,4 @@
+import type { DatabaseKind } from '../contract/index.ts'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { openBuilder, type Builder } from '../build/index.ts'
@@ -28,7 +29,7 @@ import {
   type DeclaredMigration,
   type WithLock,
 } from '../store/index.ts'
-import { writeStep, type DatabaseKind } from '../tables/index.ts'
+import { writeStep } from '../tables/index.ts'
 import { checkConnection, chooseConnection, commandFor } from './check-connection.ts'
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
@@ -276,7 +277,7 @@ async function previewConnections(
   await inspectDatabases(options, chooseConnections(options.connection, modules), async (connection, database) => {
     const migrations = modules.get(connection) ?? []
     const redo = commandFor('migrate:redo', connection, modules)
-    const plan = await planMigrations(database?.db, migrations)
+    const plan = await planMigrations(database, migrations)
     const chosen = chooseMigrations(plan, { to: options.to, migrations, redo })
     listed.push(...chosen.map(({ name, migration }) => ({ connection, name, ms: 0, ...writeSql(migration) })))
   })

@@ -39,9 +39,7 @@ export async function loadMigrationStatus(options: MigrateOptions): Promise<Migr
     const target = await describeHost(options, { host, built, isMigrated: pending.length === 0 })
     await inspectDatabases({ ...built, host: target }, names, async (name, database) => {
       const commandOf = (command: string) => commandFor(command, name, modules)
-      listed.push(
-        ...listPlan({ connection: name, commandOf }, await planMigrations(database?.db, modules.get(name) ?? [])),
-      )
+      listed.push(...listPlan({ connection: name, commandOf }, await planMigrations(database, modules.get(name) ?? [])))
     })
     return { target: host?.system.target, migrations: listed }
   } finally {

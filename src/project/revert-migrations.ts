@@ -93,7 +93,7 @@ async function revert(
     const host = await withSystemVariables(opened, variablesOfConnections(built.release.manifest))
     await makeLock(host.system.database)('migrate', () =>
       withDatabases({ ...built, host }, [connection], async (_name, database) => {
-        const plan = await planMigrations(database.db, migrations)
+        const plan = await planMigrations(database, migrations)
         const choice = choose(plan)
         if (choice.isRedo) await assertDevelopment(host)
         const steps = await planSteps({ host, connection, migrations, plan }, choice)

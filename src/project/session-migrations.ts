@@ -1,10 +1,11 @@
 import type { ConnectionKinds } from '../build/index.ts'
-import { inspectDatabases, type ConnectionDatabase, type MigrationDatabases } from '../host/index.ts'
+import { inspectDatabases, type MigrationDatabases } from '../host/index.ts'
 import type { Clock } from '../kit/index.ts'
 import {
   areTablesEmpty,
   planMigrations,
   revertMigrations,
+  type ConnectionDatabase,
   type DeclaredMigration,
   type ProjectMigration,
 } from '../store/index.ts'
@@ -49,7 +50,7 @@ export class SessionMigrations {
   ): Promise<string | undefined> {
     const ran = this.#ran.get(connection)
     if (ran === undefined || !(await canRevert(ran, database))) return undefined
-    const { edited, unknown } = await planMigrations(database.db, migrations)
+    const { edited, unknown } = await planMigrations(database, migrations)
     if ([...edited, ...unknown].join('\n') !== ran.name) return undefined
     const apply = migrations.filter(({ name }) => name === ran.name)
     await revertMigrations({ ...database, clock, revert: [ran], apply })
@@ -68,7 +69,7 @@ export class SessionMigrations {
     let state: 'pending' | 'redo' | 'applied' = 'pending'
     await inspectDatabases(this.#databases, [connection], async (_connection, database) => {
       if (database === undefined) return
-      const { applied } = await planMigrations(database.db, [])
+      const { applied } = await planMigrations(database, [])
       const ran = this.#ran.get(connection)
       if (applied.every((row) => row.name !== name)) return
       state = ran?.name === name && (await canRevert(ran, database)) ? 'redo' : 'applied'
@@ -92,11 +93,11 @@ export class SessionMigrations {
  */
 async function canRevert(
   { name, checksum, migration }: ProjectMigration,
-  { db }: Pick<ConnectionDatabase, 'db'>,
+  database: ConnectionDatabase,
 ): Promise<boolean> {
   const { steps, down } = migration as DeclaredMigration
-  const last = (await planMigrations(db, [])).applied.at(-1)
+  const last = (await planMigrations(database, [])).applied.at(-1)
   if (steps === undefined || down === undefined || last?.name !== name || last.checksum !== checksum) return false
   const adding = steps.filter(({ step }) => step === 'create_table' || step === 'add_column')
-  return areTablesEmpty(db, [...new Set(adding.map(({ table }) => table))])
+  return areTablesEmpty(database, [...new Set(adding.map(({ table }) => table))])
 }

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { ConnectionDatabase } from '../host/index.ts'
+import type { ConnectionDatabase } from '../store/index.ts'
 import type { Diagnostic } from '../kit/index.ts'
 import { loadSnapshot, writeTables } from '../store/index.ts'
 import { writeSnapshot } from '../tables/index.ts'

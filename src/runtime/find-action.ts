@@ -1,4 +1,4 @@
-import type { Action } from '../contract/index.ts'
+import type { Action, Databases } from '../contract/index.ts'
 import { messageOf, takeBreaks, withDeadline } from '../kit/index.ts'
 import { pluginErrors, type PluginSet, type PrepareConfig, type ServicesOf } from '../plugin/index.ts'
 import type { ManifestAction } from '../release/index.ts'
@@ -14,6 +14,8 @@ export interface ActionSources {
   readonly classes: PluginSet['actions']
   /** Resolves the variables of a config, and checks it against the schema of its class. */
   readonly prepareConfig: PrepareConfig
+  /** The databases of the connections. */
+  readonly databases: Databases
   readonly services: ServicesOf
 }
 
@@ -78,7 +80,7 @@ function makeInstance(Class: unknown, file: string): Action {
 }
 
 async function makePluginAction(
-  { classes, prepareConfig, services }: ActionSources,
+  { classes, prepareConfig, databases, services }: ActionSources,
   { method, path }: ActionUser,
   action: Extract<ManifestAction, { readonly class: string }>,
 ): Promise<Action> {
@@ -96,7 +98,8 @@ async function makePluginAction(
   const refuse = (reason: string, cause?: unknown) =>
     pluginErrors.WP_PLUGIN_MAKE({ name: known.by.plugin.name, class: action.class, use: where, reason }, { cause })
   const host = services(known.by)
-  const making = (async () => known.class.make({ config: prepared.config, plan: action.plan, use, host }))()
+  const options = { config: prepared.config, plan: action.plan, use, databases, host }
+  const making = (async () => known.class.make(options))()
   const late = () => {
     throw refuse(`it did not finish within ${makeMs / 1000} s`)
   }

@@ -107,6 +107,7 @@ export async function listPluginRoutes(
         ...servicesOf(loaded),
         release: { id: '' },
         connection: unavailable,
+        databases: {},
         call: async () => unavailable(),
       }
       await app.register((context) => runRoutes(context, { loaded, host }))

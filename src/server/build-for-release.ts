@@ -28,6 +28,7 @@ import {
 } from '../runtime/index.ts'
 import {
   checkActions,
+  findDatabases,
   loadModules,
   logClosed,
   resolveEnv,
@@ -134,7 +135,11 @@ export async function buildForRelease(
     ...generation,
     plugins: hosted,
     pluginScopes: pluginRoutes.scopes,
-    checkActions: () => checkActions(served.manifest, plugins, async (name) => connections.get(name).client),
+    checkActions: () =>
+      checkActions(served.manifest, plugins, {
+        connection: async (name) => connections.get(name).client,
+        databases: findDatabases(manifest, plugins, options.host.system),
+      }),
     update: (next) => updateInPlace(shared, served, { next, plugins, generation }),
     async close() {
       const own = hosted.filter((plugin) => plugin.base.owner === base.owner) // others are in the next generation
@@ -222,11 +227,12 @@ interface Hosting {
  * @throws WP_PLUGIN_CONFIG
  */
 function hostPlugins(
-  { services }: Shared,
-  { plugins }: PluginSet,
+  { services, options }: Shared,
+  set: PluginSet,
   { release, base, changed }: Hosting,
 ): readonly ServedPlugin[] {
-  const hosted = plugins.filter(({ plugin: { routes, hooks } }) => routes !== undefined || hooks !== undefined)
+  const databases = findDatabases(release.manifest, set, options.host.system)
+  const hosted = set.plugins.filter(({ plugin: { routes, hooks } }) => routes !== undefined || hooks !== undefined)
   return hosted.map((loaded) => {
     const before = changed.plugins.find((one) => one.loaded.plugin.name === loaded.plugin.name)
     if (before !== undefined && !dependsOn(release.manifest, loaded, changed.names)) return { ...before, isKept: true }
@@ -239,6 +245,7 @@ function hostPlugins(
         ...services(loaded),
         release: { id: release.id },
         connection: (name) => own.connections.get(name).client,
+        databases,
         call: async (operation, input, principal) => (await own.generation).call(operation, input, principal),
       },
     }
@@ -286,7 +293,11 @@ async function loadActions(
   methods: readonly MethodAt[],
 ): Promise<RouteSources['actionFor']> {
   const { modules, loadLate } = await loadModules(options.host, toServe, methods)
-  const actions = await makeActions({ modules, loadLate, classes: plugins.actions, prepareConfig, services }, methods)
+  const databases = findDatabases(toServe.release.manifest, plugins, options.host.system)
+  const actions = await makeActions(
+    { modules, loadLate, classes: plugins.actions, prepareConfig, databases, services },
+    methods,
+  )
   const byMethod = new Map(methods.map(({ of }, index) => [of, actions[index]!]))
   return (method) => byMethod.get(method)!
 }

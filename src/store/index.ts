@@ -33,14 +33,13 @@ export {
   type ChangeKind,
   type OpenSystemOptions,
   type System,
-  type SystemKind,
   type TraceStatement,
 } from './system.ts'
 export type { SystemTables } from './tables.ts'
 export { applyMigrations, chooseMigrations, notImplemented } from './migrate/apply-migrations.ts'
 export { makeDeclaredMigration, type DeclaredMigration } from './migrate/declared-migration.ts'
 export { loadSnapshot } from './migrate/load-snapshot.ts'
-export { existingTables, updateChecksum } from './migrate/migration-table.ts'
+export { existingTables, updateChecksum, type ConnectionDatabase } from './migrate/migration-table.ts'
 export { areTablesEmpty, revertMigrations } from './migrate/revert-migrations.ts'
 export { planMigrations, type MigrationPlan, type ProjectMigration } from './migrate/plan-migrations.ts'
 export { writeTables } from './migrate/write-tables.ts'

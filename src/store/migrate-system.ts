@@ -81,7 +81,7 @@ async function buildIndexes(db: AnyDatabase): Promise<void> {
 }
 
 async function appliedSystemMigrations(system: System): Promise<string[]> {
-  if ((await existingTables(system.db, [table])).length === 0) return []
+  if ((await existingTables(system, [table])).length === 0) return []
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)} order by id`.execute(system.db)
   return rows.map((row) => row.name)
 }

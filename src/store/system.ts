@@ -1,3 +1,4 @@
+import type { DatabaseKind } from '../contract/index.ts'
 import { Kysely, sql, type KyselyConfig, type RawBuilder, type Transaction } from 'kysely'
 import type { Clock } from '../kit/index.ts'
 import { errors } from './errors.ts'
@@ -15,11 +16,9 @@ export interface Change {
   readonly subject: string
 }
 
-export type SystemKind = 'sqlite' | 'postgresql'
-
 /** The open System database: Waypost's own tables and, by default, the application's. */
 export interface System {
-  readonly kind: SystemKind
+  readonly kind: DatabaseKind
   /** The address without password, for messages. */
   readonly target: string
   /** The pool that actions and endpoints share. */
@@ -68,7 +67,7 @@ export interface OpenSystemOptions {
 
 /** Receives a statement: its text, which contains no values, and its duration. */
 export type TraceStatement = (statement: {
-  readonly system: SystemKind
+  readonly system: DatabaseKind
   readonly text: string
   readonly ms: number
   readonly error: unknown
@@ -184,7 +183,7 @@ async function assertWritable(db: Kysely<SystemTables>, { target, staleness }: P
   throw sqlErrors.WP_STORE_READ_ONLY({ ...target }, { retryAfterSeconds: 1 })
 }
 
-function logTo({ onStatement }: OpenSystemOptions, system: SystemKind): Pick<KyselyConfig, 'log'> {
+function logTo({ onStatement }: OpenSystemOptions, system: DatabaseKind): Pick<KyselyConfig, 'log'> {
   if (onStatement === undefined) return {}
   return {
     log({ query, queryDurationMillis: ms, ...ended }) {

@@ -1,4 +1,4 @@
-import type { ColumnSnapshot, TableSnapshot, TablesSnapshot } from '../contract/index.ts'
+import type { ColumnSnapshot, TableSnapshot, TablesSnapshot, DatabaseKind } from '../contract/index.ts'
 import { nearest } from '../kit/index.ts'
 import { makeForeignKey } from './make-foreign-key.ts'
 import { sortTables } from './snapshot.ts'
@@ -11,7 +11,7 @@ import {
   type StepContext,
   type StepProblem,
 } from './step-context.ts'
-import type { ColumnDeclaration, DatabaseKind, Step } from './steps.ts'
+import type { ColumnDeclaration, Step } from './steps.ts'
 
 export interface ApplyOptions {
   /** The database of the connection; undefined if it may be either. */

@@ -1,8 +1,6 @@
 import type { ColumnType, ForeignKeySnapshot } from '../contract/index.ts'
 
 /** The databases that have migrations. */
-export type DatabaseKind = 'sqlite' | 'postgresql'
-
 export interface ColumnDeclaration {
   readonly type: Exclude<ColumnType, 'other'>
   /** Maximum number of characters of a text. */

@@ -1,6 +1,7 @@
+import type { DatabaseKind } from '../contract/index.ts'
 import { sha256 } from '../kit/index.ts'
 import type { ColumnParts } from './rewrite-column.ts'
-import type { ColumnChange, ColumnDeclaration, DatabaseKind, Step } from './steps.ts'
+import type { ColumnChange, ColumnDeclaration, Step } from './steps.ts'
 
 /** The names of indexes, which snapshots and steps do not contain. */
 export interface IndexNames {

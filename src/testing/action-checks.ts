@@ -118,8 +118,9 @@ async function make(
 ): Promise<unknown> {
   const one = plugin.actions![name]!
   const config = prepare(one.config, sample.config ?? {}, `the action class ${name}`)
-  const { method = 'GET', path = '/sample' } = sample
-  const making = (async () => one.make({ config, plan, use: { method, path }, host: services() }))()
+  const { method = 'GET', path = '/sample', tables } = sample
+  const databases = Object.fromEntries(['System', ...Object.keys(tables ?? {})].map((one) => [one, 'sqlite'] as const))
+  const making = (async () => one.make({ config, plan, use: { method, path }, databases, host: services() }))()
   return withDeadline(making, makeMs, () => assert.fail(`make() did not finish within ${makeMs / 1000} s`))
 }
 

@@ -1,8 +1,9 @@
+import type { DatabaseKind } from '../../src/contract/index.ts'
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
 import { describeConsumer } from '../../src/consumer/mount-consumer.ts'
 import { addClient, addUser, type NewClient } from '../../src/auth/index.ts'
-import { recordChanges, type Change, type System, type SystemKind } from '../../src/store/index.ts'
+import { recordChanges, type Change, type System } from '../../src/store/index.ts'
 import { makeAnswerCheck } from '../support/described-answers.ts'
 import { basic, startTestServer, type TestAnswer, type TestRequest, type TestServer } from '../support/server.ts'
 
@@ -33,7 +34,7 @@ export interface World extends TestServer {
 const checkDescribed = makeAnswerCheck(describeConsumer())
 
 export async function openWorld(
-  kind: SystemKind,
+  kind: DatabaseKind,
   options: Omit<Parameters<typeof startTestServer>[0], 'kind'> = {},
 ): Promise<World> {
   const server = await startTestServer({ kind, ...options })

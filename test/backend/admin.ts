@@ -1,3 +1,4 @@
+import type { DatabaseKind } from '../../src/contract/index.ts'
 import assert from 'node:assert/strict'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -5,7 +6,6 @@ import { adminRoutes } from '../../src/backend/api/routes.ts'
 import type { AdminRoute } from '../../src/backend/api/route.ts'
 import { addUser } from '../../src/auth/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
-import type { SystemKind } from '../../src/store/index.ts'
 import { openWorld, password, type World } from '../auth/world.ts'
 import { asCommand, bearer, type TestAnswer } from '../support/server.ts'
 
@@ -31,7 +31,10 @@ export interface AdminWorld extends World {
 }
 
 /** A server with the administrator root, besides the users and clients of `openWorld`. */
-export async function openAdmin(kind: SystemKind, options: Parameters<typeof openWorld>[1] = {}): Promise<AdminWorld> {
+export async function openAdmin(
+  kind: DatabaseKind,
+  options: Parameters<typeof openWorld>[1] = {},
+): Promise<AdminWorld> {
   const world = await openWorld(kind, options)
   await addUser(world.system, { name: 'root', password, scopes: [...allScopes, 'todo', 'consumer'] })
   const as = async (...scopes: readonly string[]): Promise<AdminCall> => {

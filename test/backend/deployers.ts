@@ -1,8 +1,8 @@
+import type { DatabaseKind } from '../../src/contract/index.ts'
 import { gzipSync } from 'node:zlib'
 import { addUser } from '../../src/auth/index.ts'
 import { sha256, version } from '../../src/kit/index.ts'
 import type { BuiltRelease, Manifest, ManifestMethod } from '../../src/release/index.ts'
-import type { SystemKind } from '../../src/store/index.ts'
 import { openWorld, password, type Credentials, type World } from '../auth/world.ts'
 import { emptyManifest } from '../release/system.ts'
 import { bearer, type TestAnswer } from '../support/server.ts'
@@ -29,7 +29,7 @@ export interface Deployers extends World {
 }
 
 export async function openDeployers(
-  kind: SystemKind,
+  kind: DatabaseKind,
   options: Parameters<typeof openWorld>[1] = {},
 ): Promise<Deployers> {
   const world = await openWorld(kind, options)

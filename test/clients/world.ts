@@ -1,9 +1,9 @@
+import type { DatabaseKind } from '../../src/contract/index.ts'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
 import { addUser, type NewClient } from '../../src/auth/index.ts'
-import type { SystemKind } from '../../src/store/index.ts'
 import { makeVisitor } from '../auth/authorize/visitor.ts'
 import { openWorld, password, type Credentials, type World } from '../auth/world.ts'
 
@@ -25,7 +25,7 @@ export interface ClientWorld extends World {
 
 /** @param config the release's settings */
 export async function openClientWorld(
-  kind: SystemKind,
+  kind: DatabaseKind,
   config: Readonly<Record<string, unknown>> = {},
 ): Promise<ClientWorld> {
   const door = await openDoor()

@@ -1,5 +1,5 @@
+import type { DatabaseKind } from '../../src/contract/index.ts'
 import { addUser, loginClientId } from '../../src/auth/index.ts'
-import type { SystemKind } from '../../src/store/index.ts'
 import { openWorld, password, type Credentials, type World } from '../auth/world.ts'
 import { bearer, type TestAnswer, type TestRequest } from '../support/server.ts'
 
@@ -28,7 +28,7 @@ export interface People extends World {
   narrow(person: Person, scope: string): Promise<Person['send']>
 }
 
-export async function openPeople(kind: SystemKind, options: Parameters<typeof openWorld>[1] = {}): Promise<People> {
+export async function openPeople(kind: DatabaseKind, options: Parameters<typeof openWorld>[1] = {}): Promise<People> {
   const world = await openWorld(kind, options)
   const bob = await addUser(world.system, { name: 'bob', password, scopes: ['consumer', 'todo'] })
   const grants = ['password', 'refresh_token']

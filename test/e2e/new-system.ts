@@ -1,5 +1,5 @@
+import type { DatabaseKind } from '../../src/contract/index.ts'
 import { openHost, type Host } from '../../src/host/index.ts'
-import { type SystemKind } from '../../src/store/index.ts'
 import { copySystem } from '../support/migrated.ts'
 import type { TestProject } from '../support/project.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -14,7 +14,7 @@ export interface NewSystem {
   close(): Promise<void>
 }
 
-export async function makeSystem(kind: SystemKind): Promise<NewSystem> {
+export async function makeSystem(kind: DatabaseKind): Promise<NewSystem> {
   const closers: (() => Promise<unknown>)[] = []
   const close = async () => {
     for (const step of closers.splice(0).toReversed()) await step()

@@ -1,3 +1,4 @@
+import type { DatabaseKind } from '../../src/contract/index.ts'
 import assert from 'node:assert/strict'
 import { Webhook } from 'standardwebhooks'
 import { makeDispatcher, makeSubscriptions } from '../../src/events/index.ts'
@@ -5,7 +6,7 @@ import { openOutbound } from '../../src/outbound/index.ts'
 import { addHostUser } from '../../src/operate/index.ts'
 import { executeHostEvents, type Execution } from '../../src/jobs/index.ts'
 import { loadTerms, openIdentity, type Host } from '../../src/host/index.ts'
-import type { System, SystemKind } from '../../src/store/index.ts'
+import type { System } from '../../src/store/index.ts'
 import { openTestHost } from '../events/host.ts'
 import { openReceiver, type Received, type Receiver } from '../events/receiver.ts'
 import { asLogin } from '../events/world.ts'
@@ -13,7 +14,7 @@ import { startCli, type RunningCli } from '../support/cli.ts'
 import { asCommand } from '../support/server.ts'
 
 export interface SiteOptions {
-  readonly kind: SystemKind
+  readonly kind: DatabaseKind
   /** The release's settings, as under `config:`. */
   readonly config?: Readonly<Record<string, unknown>>
   /** Uses this address of PostgreSQL instead of a new database of the shared server. */

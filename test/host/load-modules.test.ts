@@ -24,7 +24,7 @@ test('of a save that changes many actions, only some are loaded at once, and the
   const found = await loadModules({}, { release: {} as never, artifacts, saved }, uses)
   assert.deepEqual([found.modules.size, loaded.length, loaded.at(-1)], [11, 11, 'late58'])
   const actions = await makeActions(
-    { ...found, classes: new Map(), prepareConfig: () => assert.fail(), services: () => assert.fail() },
+    { ...found, classes: new Map(), prepareConfig: () => assert.fail(), databases: {}, services: () => assert.fail() },
     uses,
   )
   const call = (index: number) => actions[index]!.handle({} as never, {} as never)
@@ -45,6 +45,7 @@ test('an action that could not be loaded on its first call is loaded again by th
       loadLate,
       classes: new Map(),
       prepareConfig: () => assert.fail(),
+      databases: {},
       services: () => assert.fail(),
     },
     [{ action: { artifact: 'hash', file: 'src/a.ts' } }],

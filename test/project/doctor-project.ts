@@ -1,3 +1,4 @@
+import type { DatabaseKind } from '../../src/contract/index.ts'
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises'
@@ -8,7 +9,6 @@ import type { Variables } from '../../src/kit/index.ts'
 import { deployProject, doctor, migrateProject, type DoctorReport } from '../../src/project/index.ts'
 import { openHost, type Host } from '../../src/host/index.ts'
 import { writeFiles } from '../support/project-server.ts'
-import type { SystemKind } from '../../src/store/index.ts'
 
 export const secret = 'Yv0mK2qfTzH8xWbN4uRc7LdJ1sGpE6aQ9iXo3hVtZ5k'
 
@@ -84,7 +84,7 @@ export async function dump({ system }: Host): Promise<unknown> {
 }
 
 /** A project that is deployed, with a System of its own. */
-export function useDeployedProject(kind: SystemKind, createDatabase: () => Promise<string>) {
+export function useDeployedProject(kind: DatabaseKind, createDatabase: () => Promise<string>) {
   let folder: string
   let variables: Variables
   let host: Host

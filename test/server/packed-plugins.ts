@@ -23,7 +23,7 @@ export default definePlugin({ name: '${name}', requires: '^1.0.0', ${members} })
 
 export const distance = `distance: {
   description: 'Distance', config: { type: 'object', required: ['to'], properties: { to: { type: 'string' }, times: { type: 'integer', default: 1 } } },
-  make: ({ config, use, host }) => ({ handle: () => ({ to: config.to, times: config.times, at: use.method + ' ' + use.path, unit: host.config.unit }) }),
+  make: ({ config, use, databases, host }) => ({ handle: () => ({ to: config.to, times: config.times, at: use.method + ' ' + use.path, databases, unit: host.config.unit }) }),
 }`
 export const box = `box: {
   description: 'A box', config: { type: 'object', properties: { label: { type: 'string' } } }, clientType: '{ label: string }',
@@ -38,7 +38,7 @@ export const geo = (more = '') =>
     `config: { type: 'object', properties: { unit: { type: 'string', default: 'km', enum: ['km', 'mi'] } }, additionalProperties: false },
     connections: { ${box} }, actions: { ${distance} },
     routes(app, host) {
-      app.get('/geo', { config: { public: true } }, () => ({ unit: host.config.unit, box: host.connection('Box'), release: host.release.id }))
+      app.get('/geo', { config: { public: true } }, () => ({ unit: host.config.unit, box: host.connection('Box'), release: host.release.id, databases: host.databases }))
       app.post('/far/:to', {
         config: { scopes: ['geo'] },
         schema: {
@@ -61,6 +61,7 @@ const yaml = `plugins:
   - ./plugins/local.ts
 connection:
   Box: { class: box, config: { label: blue } }
+  Archive: { class: sqlite, config: { file: archive.db } }
 routes:
   /near: { methods: { GET: { public: true, action: { class: distance, config: { to: Rome } } } } }
   /shout: { methods: { GET: { public: true, action: { class: shout } } } }

@@ -20,11 +20,12 @@ describe('plugins of a release on a server', () => {
   const get = async (at: string, headers = {}) => (await send(server.port, { path: at, headers })).body
 
   test('provide actions, connections and routes, with their config', async () => {
-    assert.deepEqual(await get('/near'), { to: 'Rome', times: 1, at: 'GET /near', unit: 'km' })
+    const databases = { Archive: 'sqlite', System: 'sqlite' }
+    assert.deepEqual(await get('/near'), { to: 'Rome', times: 1, at: 'GET /near', databases, unit: 'km' })
     assert.deepEqual(await get('/shout'), { shout: 'HELLO' })
     assert.deepEqual(await get('/box'), { label: 'blue', unit: 'km', name: 'Box' })
     const { release, ...rest } = (await get('/geo')) as { release: string }
-    assert.deepEqual(rest, { unit: 'km', box: { label: 'blue', unit: 'km', name: 'Box' } })
+    assert.deepEqual(rest, { databases, unit: 'km', box: { label: 'blue', unit: 'km', name: 'Box' } })
     assert.equal(release, server.release.id)
   })
 

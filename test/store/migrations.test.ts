@@ -52,7 +52,7 @@ describeEachDatabase('project migrations', ({ kind, open }) => {
     })
     assert.deepEqual(await tables(), ['one', 'three', 'two', 'waypost_migration'])
     assert.deepEqual((await apply(migrations)).applied, [])
-    const { applied, pending } = await planMigrations(db, migrations)
+    const { applied, pending } = await planMigrations({ db, kind }, migrations)
     assert.deepEqual(applied[0], {
       name: '1-one',
       checksum: 'checksum of 1-one',
@@ -75,7 +75,7 @@ describeEachDatabase('project migrations', ({ kind, open }) => {
 
   test('a plan changes nothing', async () => {
     const { db, tables } = await openMigrating()
-    const plan = await planMigrations(db, [createTable('1-one')])
+    const plan = await planMigrations({ db, kind }, [createTable('1-one')])
     assert.deepEqual(
       plan.pending.map(({ name }) => name),
       ['1-one'],
@@ -107,7 +107,7 @@ describeEachDatabase('project migrations', ({ kind, open }) => {
     const one = createTable('1-one')
     const code = (tag: string, what: string) => tag + what.padEnd(40, '0')
     const editedWith = async (changes: Partial<ProjectMigration>) =>
-      (await planMigrations(db, [{ ...one, ...changes }])).edited
+      (await planMigrations({ db, kind }, [{ ...one, ...changes }])).edited
     const stored = async () =>
       (await sql<{ checksum: string }>`select checksum from waypost_migration`.execute(db)).rows[0]!.checksum
     await apply([one])
@@ -149,7 +149,7 @@ describeEachDatabase('project migrations', ({ kind, open }) => {
     const { db, apply } = await openMigrating()
     await apply([createTable('2-two')])
     const migrations = [createTable('1-one'), createTable('2-two'), createTable('3-three')]
-    assert.deepEqual((await planMigrations(db, migrations)).outOfOrder, ['1-one'])
+    assert.deepEqual((await planMigrations({ db, kind }, migrations)).outOfOrder, ['1-one'])
     const { applied, outOfOrder } = await apply(migrations)
     assert.deepEqual(
       applied.map(({ name }) => name),

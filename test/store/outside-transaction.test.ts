@@ -27,7 +27,7 @@ describeEachDatabase('a migration outside a transaction', ({ kind, open }) => {
     const { db } = await open()
     const apply = (...migrations: ReturnType<typeof named>[]) =>
       applyMigrations({ db, kind, migrations, withLock: (_name, work) => work(), clock })
-    const applied = async () => (await loadApplied(db)).map(({ name }) => name)
+    const applied = async () => (await loadApplied({ db, kind })).map(({ name }) => name)
     const revert = (one: ReturnType<typeof named>, ...more: ReturnType<typeof named>[]) =>
       revertMigrations({ db, kind, clock, revert: [one, ...more], apply: [] })
     return { db, apply, applied, revert }

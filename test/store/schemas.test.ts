@@ -64,9 +64,9 @@ test('the migrations of a connection are recorded in its schema, beside a System
   const database = openPostgres({ url: limited('schema=orders') })
   const db = new Kysely({ dialect: database.dialect() })
   await run(['create table app1.waypost_migration (name text)'])
-  await ensureMigrationTable(db, 'postgresql')
-  await ensureMigrationTable(db, 'postgresql')
-  assert.deepEqual(await loadApplied(db), [])
+  await ensureMigrationTable({ db, kind: 'postgresql' })
+  await ensureMigrationTable({ db, kind: 'postgresql' })
+  assert.deepEqual(await loadApplied({ db, kind: 'postgresql' }), [])
   await database.close()
 })
 

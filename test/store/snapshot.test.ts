@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { MikroORM } from '@mikro-orm/postgresql'
 import { DatabaseSchema } from '@mikro-orm/sql'
 import { sql } from 'kysely'
-import type { Migration, TablesSnapshot } from '../../src/contract/index.ts'
+import type { Migration, TablesSnapshot, DatabaseKind } from '../../src/contract/index.ts'
 import { parseMigration } from '../../src/definition/index.ts'
 import { makeDeclaredMigration } from '../../src/store/migrate/declared-migration.ts'
 import { ensureMigrationTable } from '../../src/store/migrate/migration-table.ts'
@@ -11,7 +11,6 @@ import { loadSnapshot } from '../../src/store/migrate/load-snapshot.ts'
 import { applySteps, writeSnapshot, type Step } from '../../src/tables/index.ts'
 import { describeEachDatabase, type AnyTables } from './each-database.ts'
 import type { Kysely } from 'kysely'
-import type { DatabaseKind } from '../../src/store/sql/column-types.ts'
 
 const declared = `
 create_table:
@@ -181,7 +180,7 @@ function compute(texts: readonly string[]): string {
 }
 
 async function introspect(db: Kysely<AnyTables>, kind: DatabaseKind): Promise<string> {
-  await ensureMigrationTable(db, kind) // otherwise another program made the tables
+  await ensureMigrationTable({ db, kind }) // otherwise another program made the tables
   return writeSnapshot({ ...(await loadSnapshot(db, kind)), migrations: {} })
 }
 

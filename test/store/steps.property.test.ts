@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TableSnapshot, TablesSnapshot } from '../../src/contract/index.ts'
+import type { TableSnapshot, TablesSnapshot, DatabaseKind } from '../../src/contract/index.ts'
 import { makeDeclaredMigration } from '../../src/store/migrate/declared-migration.ts'
 import { loadSnapshot } from '../../src/store/migrate/load-snapshot.ts'
-import {
-  applySteps,
-  checkDefault,
-  writeSnapshot,
-  type ColumnDeclaration,
-  type DatabaseKind,
-  type Step,
-} from '../../src/tables/index.ts'
+import { applySteps, checkDefault, writeSnapshot, type ColumnDeclaration, type Step } from '../../src/tables/index.ts'
 import { fc, runs } from '../support/property.ts'
 import { describeEachDatabase } from './each-database.ts'
 

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pino from 'pino'
 import { sha256, version, type Clock } from '../../src/kit/index.ts'
-import type { Plugin } from '../../src/contract/index.ts'
+import type { Plugin, DatabaseKind } from '../../src/contract/index.ts'
 import type { Artifact, Manifest, ManifestMethod, ManifestRoute } from '../../src/release/index.ts'
 import { openHost, openIdentity, type Host } from '../../src/host/index.ts'
 import type { ActingHost } from '../../src/operate/index.ts'
 import { startServer, type WaypostServer } from '../../src/server/index.ts'
-import { type SystemKind } from '../../src/store/index.ts'
 import { makeTestClock, type TestClock } from './clock.ts'
 import { copySystem } from './migrated.ts'
 import { loadingPlugins } from './plugins.ts'
@@ -61,7 +60,7 @@ export interface TestAnswer {
 }
 
 export interface TestServerOptions {
-  readonly kind: SystemKind
+  readonly kind: DatabaseKind
   /** Routes to serve; `testRoutes` by default. */
   readonly routes?: readonly ManifestRoute[]
   /** The release's settings, as below `config:`. */

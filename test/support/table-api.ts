@@ -104,7 +104,7 @@ interface Received {
   readonly db: unknown
 }
 
-async function makeMethod(route: string, { tables, requests = {}, isPublic = false, ...options }: ApiOptions) {
+async function makeMethod(route: string, { url, tables, requests = {}, isPublic = false, ...options }: ApiOptions) {
   const [method = '', where = '', name = 'Main'] = route.split(' ')
   const actions: Readonly<Record<string, TableConfig>> = { Main: options.config, ...options.actions }
   const config = actions[name]!
@@ -123,7 +123,13 @@ async function makeMethod(route: string, { tables, requests = {}, isPublic = fal
   const errors = (found.problems ?? []).filter(({ severity }) => severity !== 'warning')
   if (errors.length > 0) throw new Error(JSON.stringify(errors))
   const description = JSON.parse(JSON.stringify(found)) as typeof found
-  const action = await sqlTable.make({ config, plan: description.plan, use, host: undefined as never })
+  const action = await sqlTable.make({
+    config,
+    plan: description.plan,
+    use,
+    databases: { System: url === undefined ? 'sqlite' : 'postgresql' },
+    host: undefined as never,
+  })
   const validator = (schema: JsonSchema | undefined, part: Part) =>
     schema === undefined ? undefined : compileValidator(schema, {}, part)
   const checks = {

@@ -1,7 +1,8 @@
+import type { DatabaseKind } from '../../src/contract/index.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseMigration } from '../../src/definition/index.ts'
-import { applySteps, writeSnapshot, type DatabaseKind } from '../../src/tables/index.ts'
+import { applySteps, writeSnapshot } from '../../src/tables/index.ts'
 
 /** Applies migrations in order, and returns the problems of the last one as `line:column message`. */
 function apply(texts: readonly string[], kind?: DatabaseKind) {

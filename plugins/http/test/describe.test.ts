@@ -98,7 +98,8 @@ test('dispatch reports methods without a body, and a second schema of the body',
     '/event The body is validated by the schema of the event "paid"',
   ])
   assert.throws(
-    () => dispatch.make({ config: { event: 'paid' }, plan: undefined, use: undefined, host: {} as never }),
+    () =>
+      dispatch.make({ config: { event: 'paid' }, plan: undefined, use: undefined, databases: {}, host: {} as never }),
     /cronjob/,
   )
 })
@@ -172,7 +173,12 @@ test('proxy never passes on headers that belong to the connection, the caller or
 })
 
 test('actions with an unknown plan are not made', async () => {
-  const options = { config: { ...proxied, path: '/' }, use: { method: 'GET', path: '/' }, host: {} as never }
+  const options = {
+    config: { ...proxied, path: '/' },
+    use: { method: 'GET', path: '/' },
+    databases: {},
+    host: {} as never,
+  }
   for (const plan of [undefined, { format: 2 }])
     await assert.rejects(async () => proxy.make({ ...options, plan }), /plan was made by another version/)
 })

@@ -276,6 +276,7 @@ test('actions with an unknown plan are not made', async () => {
   const options = {
     config: { connection: 'System', query: 'select 1' },
     host: {} as never,
+    databases: {},
     use: { method: 'GET', path: '/' },
   }
   await assert.rejects(async () => sqlQuery.make({ ...options, plan: { format: 2 } }), /has the format 2/)

@@ -1,8 +1,8 @@
 import type { ParentTable, TableRequest } from '../../build/index.ts'
 import type { AddedColumn } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
-import type { DatabaseKind, DesignProblem, TableDesign } from '../../tables/index.ts'
-import type { TablesSnapshot } from '../../contract/index.ts'
+import type { DesignProblem, TableDesign } from '../../tables/index.ts'
+import type { TablesSnapshot, DatabaseKind } from '../../contract/index.ts'
 
 /** Changes of the tables of a draft. */
 export interface DraftTables {

@@ -5,7 +5,7 @@ import {
   type MigrationSource,
   type TableRequest,
 } from '../../build/index.ts'
-import type { TableSnapshot, TablesSnapshot } from '../../contract/index.ts'
+import type { TableSnapshot, TablesSnapshot, DatabaseKind } from '../../contract/index.ts'
 import { parseMigration, writeMigration, type AddedColumn } from '../../definition/index.ts'
 import type { Clock } from '../../kit/index.ts'
 import {
@@ -16,7 +16,6 @@ import {
   designTable,
   nameMigration,
   writeStep,
-  type DatabaseKind,
   type DesignProblem,
   type Step,
 } from '../../tables/index.ts'

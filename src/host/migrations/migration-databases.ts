@@ -1,18 +1,11 @@
-import type { Kysely } from 'kysely'
 import { makeConnectionRegistry } from '../../connection/index.ts'
 import { makeConfigPreparer, type PluginSet } from '../../plugin/index.ts'
 import type { Manifest } from '../../release/index.ts'
-import type { SystemKind } from '../../store/index.ts'
 import type { Host } from '../host.ts'
 import { errors } from '../errors.ts'
 import type { Log } from '../../contract/index.ts'
 import { makeHostServices } from '../load-plugins.ts'
-
-export interface ConnectionDatabase {
-  // oxlint-disable-next-line typescript/no-explicit-any -- the tables are the project's
-  readonly db: Kysely<any>
-  readonly kind: SystemKind
-}
+import type { ConnectionDatabase } from '../../store/index.ts'
 
 export interface MigrationDatabases {
   /** Without System, only other connections are opened. */

@@ -22,7 +22,7 @@ export async function loadMigrationStatus(options: MigrationStatusOptions): Prom
   const edited: ManifestMigration[] = []
   await inspectDatabases(options, [...byConnection.keys()], async (connection, database) => {
     const migrations = byConnection.get(connection) ?? []
-    const plan = await planMigrations(database?.db, migrations)
+    const plan = await planMigrations(database, migrations)
     pending.push(...plan.pending)
     const names = new Set(plan.edited)
     edited.push(...migrations.filter(({ name }) => names.has(name)))
@@ -59,7 +59,7 @@ export async function droppedMigrations(
   const dropped: ManifestMigration[] = []
   await inspectDatabases(options, [...byConnection.keys()], async (connection, database) => {
     const own = byConnection.get(connection) ?? []
-    const pending = new Set((await planMigrations(database?.db, own)).pending)
+    const pending = new Set((await planMigrations(database, own)).pending)
     dropped.push(...own.filter((one) => !pending.has(one)))
   })
   return dropped

@@ -5,6 +5,7 @@ import type { PrepareConfig, ServicesOf } from '../../plugin/index.ts'
 import { assertServable, useArtifacts, type ClosedModules } from '../../release/index.ts'
 import { makeActions, makeDataCheck, makeSchemaCache, runCronjob } from '../../runtime/index.ts'
 import {
+  findDatabases,
   loadModules,
   planCronjobs,
   resolveEnv,
@@ -60,8 +61,9 @@ export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServ
   const { modules, loadLate } = await loadModules(host, toRun, Object.values(manifest.cronjobs))
   const plugins = await sources.loadPlugins({ ...toRun, manifest })
   const names = Object.keys(manifest.cronjobs)
+  const databases = findDatabases(manifest, plugins, host.system)
   const made = await makeActions(
-    { modules, loadLate, classes: plugins.actions, prepareConfig, services },
+    { modules, loadLate, classes: plugins.actions, prepareConfig, databases, services },
     Object.values(manifest.cronjobs),
   )
   const actions = new Map(names.map((name, index) => [name, made[index]!]))

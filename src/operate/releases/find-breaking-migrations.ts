@@ -66,7 +66,7 @@ async function compareConnections(
     const own = target.migrations.filter((one) => one.connection === connection)
     try {
       await inspectDatabases({ host, plugins, release: { manifest } }, [connection], async (_name, database) => {
-        const plan = await planMigrations(database?.db, own)
+        const plan = await planMigrations(database, own)
         const unknown = plan.applied.filter((row) => plan.unknown.includes(row.name))
         found.pending.push(...plan.pending.map(nameOfMigration))
         found.since.push(...unknown.map(({ name, checksum }) => ({ connection, name, checksum })))

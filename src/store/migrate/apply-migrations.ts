@@ -1,5 +1,6 @@
+import type { DatabaseKind } from '../../contract/index.ts'
 import { isWaypostError, safeMessageOf, nearest, type Clock } from '../../kit/index.ts'
-import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
+import { columnTypes } from '../sql/column-types.ts'
 import type { WithLock } from '../sql/lock.ts'
 import { errors } from './errors.ts'
 import {
@@ -70,10 +71,10 @@ export interface AppliedMigrations {
  */
 export function applyMigrations(options: ApplyMigrationsOptions): Promise<AppliedMigrations> {
   return options.withLock('migrate', async () => {
-    const plan = await planMigrations(options.db, options.migrations)
+    const plan = await planMigrations(options, options.migrations)
     const chosen = chooseMigrations(plan, options)
     await updateRows(plan, options)
-    if (chosen.length > 0) await ensureMigrationTable(options.db, options.kind)
+    if (chosen.length > 0) await ensureMigrationTable(options)
     const applied: AppliedMigration[] = []
     for (const [index, one] of chosen.entries()) {
       const startedAt = options.clock.monotonic()

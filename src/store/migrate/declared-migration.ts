@@ -1,5 +1,5 @@
 import { CompiledQuery, sql } from 'kysely'
-import type { Migration } from '../../contract/index.ts'
+import type { Migration, DatabaseKind } from '../../contract/index.ts'
 import {
   describeBreaking,
   partsOfChange,
@@ -12,7 +12,7 @@ import {
   type Step,
 } from '../../tables/index.ts'
 import { schemaMark } from '../sql/sqlite-handle.ts'
-import { databaseOf, type DatabaseKind } from '../sql/column-types.ts'
+import { databaseOf } from '../sql/column-types.ts'
 import { notImplemented } from './apply-migrations.ts'
 import { errors } from './errors.ts'
 import { loadIndexes, type Index } from './load-snapshot.ts'

@@ -1,6 +1,6 @@
+import type { DatabaseKind } from '../../contract/index.ts'
 import { sql } from 'kysely'
 import { messageOf } from '../../kit/index.ts'
-import type { DatabaseKind } from '../sql/column-types.ts'
 import { compareNames, type AnyDatabase } from './migration-table.ts'
 
 export interface Column {

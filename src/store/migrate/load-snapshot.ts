@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import type { ColumnSnapshot, ForeignKeySnapshot, TableSnapshot } from '../../contract/index.ts'
+import type { ColumnSnapshot, ForeignKeySnapshot, TableSnapshot, DatabaseKind } from '../../contract/index.ts'
 import type { Snapshot } from '../../tables/index.ts'
-import type { DatabaseKind } from '../sql/column-types.ts'
 import { loadTables, type Column, type Table, type UnreadableTable } from './introspect.ts'
 import { formOfNow, loadTimeForms, type FoundForm } from './time-forms.ts'
 import { existingTables, loadApplied, writeChecksum, type AnyDatabase } from './migration-table.ts'
@@ -18,10 +17,10 @@ export async function loadSnapshot(
   const tables = await loadTables(db, kind, onUnreadable)
   const indexes = await loadIndexes(db, kind)
   const foreignKeys = await (kind === 'sqlite' ? loadSqliteKeys(db, tables) : loadPostgresKeys(db))
-  const applied = await loadApplied(db)
+  const applied = await loadApplied({ db, kind })
   const forms = kind === 'sqlite' ? await loadTimeForms(db, tables) : undefined
   // Tables that migrations made have the same snapshot on both databases.
-  const isOwn = (await existingTables(db, ['waypost_migration'])).length > 0
+  const isOwn = (await existingTables({ db, kind }, ['waypost_migration'])).length > 0
   const makeSnapshot = (table: Table): TableSnapshot => {
     const own = indexes.filter((index) => index.table === table.name)
     return {

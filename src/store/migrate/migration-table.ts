@@ -1,5 +1,6 @@
+import type { DatabaseKind } from '../../contract/index.ts'
 import { sql, type Kysely } from 'kysely'
-import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
+import { columnTypes } from '../sql/column-types.ts'
 import { errors } from './errors.ts'
 
 /** An applied migration. */
@@ -29,6 +30,12 @@ export function writeChecksum({ checksum, code }: Pick<MigrationRow, 'checksum' 
 // oxlint-disable-next-line typescript/no-explicit-any -- the tables of a connection are the project's
 export type AnyDatabase = Kysely<any>
 
+/** The database of a connection. */
+export interface ConnectionDatabase {
+  readonly db: AnyDatabase
+  readonly kind: DatabaseKind
+}
+
 const table = 'waypost_migration'
 
 export function onMigrationTable(db: AnyDatabase): Kysely<MigrationTable> {
@@ -50,19 +57,23 @@ export async function updateChecksum(
  * Returns which of these tables exist in the schema that new tables are created in. Looks at nothing else: a view that
  * cannot be read or tables of other programs do not matter.
  */
-export async function existingTables(db: AnyDatabase, names: readonly string[]): Promise<readonly string[]> {
+export async function existingTables(
+  { db, kind }: ConnectionDatabase,
+  names: readonly string[],
+): Promise<readonly string[]> {
   const wanted = sql.join(names.length === 0 ? [null] : names)
-  const query = !db.getExecutor().adapter.supportsTransactionalDdl // of the two, only Kysely's adapter of PostgreSQL says so
-    ? sql<{ name: string }>`select name from sqlite_schema where type = 'table' and name in (${wanted})`
-    : sql<{ name: string }>`
+  const query =
+    kind === 'sqlite'
+      ? sql<{ name: string }>`select name from sqlite_schema where type = 'table' and name in (${wanted})`
+      : sql<{ name: string }>`
           select tablename as name from pg_tables where schemaname = current_schema() and tablename in (${wanted})`
   return (await query.execute(db)).rows.map(({ name }) => name)
 }
 
 /** Returns the rows of applied migrations by name; empty if the table does not exist. */
-export async function loadApplied(db: AnyDatabase): Promise<readonly MigrationRow[]> {
-  if ((await existingTables(db, [table])).length === 0) return []
-  const rows = await onMigrationTable(db).selectFrom(table).selectAll().execute()
+export async function loadApplied(database: ConnectionDatabase): Promise<readonly MigrationRow[]> {
+  if ((await existingTables(database, [table])).length === 0) return []
+  const rows = await onMigrationTable(database.db).selectFrom(table).selectAll().execute()
   return rows
     .map(({ name, checksum: stored, applied_at }): MigrationRow => {
       const [checksum = '', code] = stored.split('.')
@@ -91,8 +102,8 @@ export async function assertMayCreate(db: AnyDatabase, target?: string): Promise
   throw errors.WP_MIGRATE_SCHEMA({ target: target ?? database, role, path, schema: wanted })
 }
 
-export async function ensureMigrationTable(db: AnyDatabase, kind: DatabaseKind): Promise<void> {
-  if ((await existingTables(db, [table])).length > 0) return
+export async function ensureMigrationTable({ db, kind }: ConnectionDatabase): Promise<void> {
+  if ((await existingTables({ db, kind }, [table])).length > 0) return
   if (kind === 'postgresql') await assertMayCreate(db)
   await db.schema
     .createTable(table)

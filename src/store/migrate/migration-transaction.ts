@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import type { Migration } from '../../contract/index.ts'
+import type { Migration, DatabaseKind } from '../../contract/index.ts'
 import { isWaypostError, messageOf } from '../../kit/index.ts'
-import type { DatabaseKind } from '../sql/column-types.ts'
 import { withoutForeignKeys } from '../sql/sqlite-driver.ts'
 import { errors } from './errors.ts'
 import type { AnyDatabase } from './migration-table.ts'

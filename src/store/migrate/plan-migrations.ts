@@ -1,6 +1,6 @@
 import type { Migration } from '../../contract/index.ts'
 import { errors } from './errors.ts'
-import { compareNames, loadApplied, type AnyDatabase, type MigrationRow } from './migration-table.ts'
+import { compareNames, loadApplied, type ConnectionDatabase, type MigrationRow } from './migration-table.ts'
 
 /** A loaded migration of a project. */
 export interface ProjectMigration {
@@ -30,10 +30,10 @@ export interface MigrationPlan<One extends NamedMigration = ProjectMigration> {
 
 /** Compares migrations with those that were applied; without a database, none were. Changes nothing. */
 export async function planMigrations<One extends NamedMigration>(
-  db: AnyDatabase | undefined,
+  database: ConnectionDatabase | undefined,
   migrations: readonly One[],
 ): Promise<MigrationPlan<One>> {
-  const applied = db === undefined ? [] : await loadApplied(db)
+  const applied = database === undefined ? [] : await loadApplied(database)
   const rows = new Map(applied.map((row) => [row.name, row]))
   const ordered = migrations.toSorted((a, b) => compareNames(a.name, b.name))
   const names = new Set(ordered.map(({ name }) => name))

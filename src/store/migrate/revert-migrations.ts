@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import type { Migration } from '../../contract/index.ts'
+import type { Migration, DatabaseKind } from '../../contract/index.ts'
 import { isWaypostError, safeMessageOf, type Clock } from '../../kit/index.ts'
-import { columnTypes, type DatabaseKind } from '../sql/column-types.ts'
+import { columnTypes } from '../sql/column-types.ts'
 import type { DeclaredMigration } from './declared-migration.ts'
 import { errors } from './errors.ts'
-import { existingTables, onMigrationTable, type AnyDatabase } from './migration-table.ts'
+import { existingTables, onMigrationTable, type AnyDatabase, type ConnectionDatabase } from './migration-table.ts'
 import { recordApplied } from './apply-migrations.ts'
 import { runMigration, runOutside, runsOutside, TransactionEnded, type Guard } from './migration-transaction.ts'
 import type { ProjectMigration } from './plan-migrations.ts'
@@ -55,11 +55,11 @@ export async function revertMigrations(options: RevertMigrationsOptions): Promis
 }
 
 /** Whether tables have no rows. A table that does not exist has none. */
-export async function areTablesEmpty(db: AnyDatabase, names: readonly string[]): Promise<boolean> {
-  for (const name of await existingTables(db, names))
+export async function areTablesEmpty(database: ConnectionDatabase, names: readonly string[]): Promise<boolean> {
+  for (const name of await existingTables(database, names))
     if (
       (
-        await db
+        await database.db
           .selectFrom(name)
           .select(sql`1`.as('one'))
           .limit(1)

@@ -1,4 +1,4 @@
-import type { DatabaseKind } from '../sql/column-types.ts'
+import type { DatabaseKind } from '../../contract/index.ts'
 import { loadTables, type Column, type Table } from './introspect.ts'
 import type { AnyDatabase } from './migration-table.ts'
 

@@ -1,8 +1,5 @@
 import { sql } from 'kysely'
-import type { ColumnTypes } from '../../contract/index.ts'
-
-/** The databases that System and project migrations support. */
-export type DatabaseKind = 'sqlite' | 'postgresql'
+import type { ColumnTypes, DatabaseKind } from '../../contract/index.ts'
 
 const columnTypesByKind: Readonly<Record<DatabaseKind, ColumnTypes>> = {
   postgresql: {

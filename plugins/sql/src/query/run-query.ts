@@ -8,12 +8,12 @@ import {
   type MakeOptions,
   type QueryResult,
   type Request,
+  type DatabaseKind,
 } from 'waypost'
 import { makeJsonWriter } from '../table/json-column.ts'
 import { findReadOnly } from '../table/read-only.ts'
-import { assertExact, explain, explainRefused, isCutOff, kindOf, restAfter, type Row } from '../table/run.ts'
+import { assertExact, explain, explainRefused, isCutOff, restAfter, type Row } from '../table/run.ts'
 import { limitBytes } from '../table/statements.ts'
-import type { DatabaseKind } from '../table/values.ts'
 import { queryPlanFormat, type QueryPlan, type QueryValue } from './query-plan.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the statement names the tables
@@ -23,13 +23,14 @@ const maxRows = 1000
 const maxBytes = 4 * 1024 * 1024
 
 /** Creates the action of one method from its plan. */
-export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
+export function makeQueryAction({ plan: given, use, databases }: MakeOptions): Action {
   if (given === undefined || use === undefined) throw new Error('The class sql-query can only be used by routes')
   if (given.format !== queryPlanFormat)
     throw new Error(
       `The plan has the format ${given.format}, but this version of sql-query supports format ${queryPlanFormat}`,
     )
   const plan = given as unknown as QueryPlan
+  const kind = databases[plan.connection]
   const reads = plan.values.map(makeRead)
   // Without a value of the caller, the statement or a view is the reason of an error about a value.
   const isFromCaller = plan.values.some((value) => 'name' in value)
@@ -37,10 +38,8 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
   return {
     async handle(request: Request, context: Context) {
       const client = context.connection(plan.connection) as Client
-      if (typeof client.executeQuery !== 'function')
-        throw new Error(`The connection "${plan.connection}" is not a SQL database`)
-      const kind = kindOf(client)
-      const statement = known ?? (await prepareStatement(client, plan, context))
+      if (kind === undefined) throw new Error(describeOther(plan.connection))
+      const statement = known ?? (await prepareStatement(client, kind, { plan, context }))
       known = statement
       const query = { ...statement, parameters: reads.map((read) => read(request, context)) }
       let result: QueryResult<unknown>
@@ -57,25 +56,36 @@ export function makeQueryAction({ plan: given, use }: MakeOptions): Action {
 }
 
 /** Returns the statement on its first use. @throws if it uses tables of Waypost, or a problem with status 400 */
-async function prepareStatement(client: Client, plan: QueryPlan, context: Context): Promise<CompiledQuery> {
-  const text = writeStatement(plan, kindOf(client))
-  const [own] = await findOwnTables(client, text).catch((error: unknown) => {
+async function prepareStatement(
+  client: Client,
+  kind: DatabaseKind,
+  { plan, context }: { readonly plan: QueryPlan; readonly context: Context },
+): Promise<CompiledQuery> {
+  const text = writeStatement(plan, kind)
+  const [own] = await findOwnTables(client, kind, text).catch((error: unknown) => {
     throw explain(error, context, false)
   })
   if (own !== undefined) throw new Error(describeOwnTable(own))
   return CompiledQuery.raw(text)
 }
 
+const describeOther = (connection: string) => `The connection "${connection}" is not a SQL database`
 const describeOwnTable = (name: string) => `The statement uses the table "${name}", which belongs to Waypost`
 
 /** Lets the database check the statement without running it. Returns the problem, if any. */
-export async function findStatementProblems({ plan: given, connection }: CheckOptions): Promise<readonly string[]> {
+export async function findStatementProblems({
+  plan: given,
+  connection,
+  databases,
+}: CheckOptions): Promise<readonly string[]> {
   const plan = given as unknown as QueryPlan
+  const kind = databases[plan.connection]
+  if (kind === undefined) return [describeOther(plan.connection)]
   const client = (await connection(plan.connection)) as Client
   try {
-    const [own] = await findOwnTables(client, writeStatement(plan, kindOf(client)))
+    const [own] = await findOwnTables(client, kind, writeStatement(plan, kind))
     if (own !== undefined) return [describeOwnTable(own)]
-    const refusal = plan.isReading ? undefined : await findReadOnly(client)
+    const refusal = plan.isReading ? undefined : await findReadOnly(client, kind)
     return refusal === undefined ? [] : [refusal]
   } catch (error) {
     const { code } = error as { readonly code?: string }
@@ -91,8 +101,8 @@ export async function findStatementProblems({ plan: given, connection }: CheckOp
  * are not examined.
  * @throws the database's error if the statement is not valid
  */
-async function findOwnTables(client: Client, text: string): Promise<readonly string[]> {
-  if (kindOf(client) === 'sqlite') return findOwnTablesOnSqlite(client, text)
+async function findOwnTables(client: Client, kind: DatabaseKind, text: string): Promise<readonly string[]> {
+  if (kind === 'sqlite') return findOwnTablesOnSqlite(client, text)
   if (client.isTransaction) return findOwnTablesOnPostgres(client, text)
   // In a transaction, because a pooler may use another session for the next statement.
   return client.transaction().execute((transaction) => findOwnTablesOnPostgres(transaction, text))

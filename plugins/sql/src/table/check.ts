@@ -1,7 +1,6 @@
 import { sql, type CheckOptions, type Kysely } from 'waypost'
 import type { Operation, TablePlan } from './plan.ts'
 import { findReadOnly } from './read-only.ts'
-import { kindOf } from './run.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the tables are only known to the plan
 type Client = Kysely<any>
@@ -23,16 +22,24 @@ const writing: Readonly<Partial<Record<Operation, readonly [privilege: string, e
 }
 
 /** Asks PostgreSQL which columns of a method its role may not read or write, and whether a rule replaces its statement. */
-export async function findTableProblems({ plan: given, connection }: CheckOptions): Promise<readonly string[]> {
+export async function findTableProblems({
+  plan: given,
+  connection,
+  databases,
+}: CheckOptions): Promise<readonly string[]> {
   const plan = given as unknown as TablePlan
   const client = (await connection(plan.connection)) as Client
+  const kind = databases[plan.connection]
+  if (kind === undefined) return []
   const isChange = plan.operation === 'delete' || writing[plan.operation] !== undefined
-  const refusal = isChange ? await findReadOnly(client) : undefined
-  return [...(refusal === undefined ? [] : [refusal]), ...(await findMissingPrivileges(plan, client))]
+  const refusal = isChange ? await findReadOnly(client, kind) : undefined
+  return [
+    ...(refusal === undefined ? [] : [refusal]),
+    ...(kind === 'postgresql' ? await findMissingPrivileges(plan, client) : []),
+  ]
 }
 
 async function findMissingPrivileges(plan: TablePlan, client: Client): Promise<readonly string[]> {
-  if (kindOf(client) === 'sqlite') return []
   const { table, operation, types, set, write, owner, version } = plan
   const isSoft = operation === 'delete' && Object.keys(set).length > 0
   const isRemoving = operation === 'delete' && !isSoft

@@ -1,6 +1,6 @@
+import type { DatabaseKind } from 'waypost'
 import { hash } from 'node:crypto'
 import type { PlanColumn } from './plan.ts'
-import type { DatabaseKind } from './values.ts'
 
 /** The value of a sort column in the last row of a page, as the database writes it. */
 export type CursorValue = string | number | boolean | Uint8Array | null

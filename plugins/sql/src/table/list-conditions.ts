@@ -1,8 +1,8 @@
+import type { DatabaseKind } from 'waypost'
 import { writeKeyset } from './keyset.ts'
 import { nameFilter, type FilterOperator, type PlanColumn, type SortTerm, type TablePlan } from './plan.ts'
 import type { Access, RowConditions } from './row-conditions.ts'
 import { quote, type Input, type StatementValues } from './statement-values.ts'
-import type { DatabaseKind } from './values.ts'
 
 /** Which of its forms a list has. Each form has a text of its own. */
 export interface ListShape {

@@ -1,4 +1,4 @@
-import type { Context } from 'waypost'
+import type { Context, DatabaseKind } from 'waypost'
 import { comparesRows } from './keyset.ts'
 import { digestList, readCursor, writeCursor, type CursorValue } from './cursor.ts'
 import { nameFilter, type SortTerm, type TablePlan } from './plan.ts'
@@ -18,11 +18,10 @@ import { completeSort, parseSort } from './sort.ts'
 import { isConverted, type ListShape, type UsedFilter } from './list-conditions.ts'
 import { isOwned } from './row-conditions.ts'
 import { countAlias, cursorAlias, isTrue, type StatementWriter } from './statements.ts'
-import type { DatabaseKind } from './values.ts'
 
 /** Makes the handler of a list. */
-export function makeListHandler(plan: TablePlan, path: string): Handler {
-  const open = makeDatabaseOpener(plan)
+export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: string): Handler {
+  const open = makeDatabaseOpener(plan, kind)
   const accessOf = makeAccess(plan)
   const parents = plan.references ?? []
   const list = plan.list!
@@ -45,7 +44,6 @@ export function makeListHandler(plan: TablePlan, path: string): Handler {
         ? normalDigest
         : digestList([path, used.map(({ name }) => [name, [query[name]].flat()]), nameSort(sort)])
     const database = open(context)
-    const { kind } = database
     const after =
       cursor === undefined ? undefined : continueAfter(cursor, { digest: digest(), sort, plan, context, kind })
     const conditions = {

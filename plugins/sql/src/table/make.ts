@@ -1,4 +1,4 @@
-import type { Action, Context, MakeOptions } from 'waypost'
+import type { Action, Context, DatabaseKind, MakeOptions } from 'waypost'
 import type { TableConfig } from './config.ts'
 import { JsonText } from './json-column.ts'
 import { makeListHandler } from './list.ts'
@@ -30,30 +30,33 @@ import {
 } from './statements.ts'
 
 /** Creates the action of one method from its plan. */
-export function makeTableAction({ plan, use }: MakeOptions<TableConfig>): Action {
+export function makeTableAction({ plan, use, databases }: MakeOptions<TableConfig>): Action {
   if (plan === undefined || use === undefined) throw new Error('The class sql-table can only be used by routes')
   if (plan.format !== planFormat)
     throw new Error(
       `The plan has the format ${plan.format}, but this version of sql-table supports format ${planFormat}`,
     )
-  return { handle: makeHandler(plan as TablePlan, use.path) as Action['handle'] }
+  const table = plan as TablePlan
+  const kind = databases[table.connection]
+  if (kind === undefined) throw new Error(`The connection "${table.connection}" is not a SQL database`)
+  return { handle: makeHandler(table, kind, use.path) as Action['handle'] }
 }
 
-function makeHandler(plan: TablePlan, path: string): Handler {
+function makeHandler(plan: TablePlan, kind: DatabaseKind, path: string): Handler {
   switch (plan.operation) {
     case 'list':
-      return makeListHandler(plan, path)
+      return makeListHandler(plan, kind, path)
     case 'insert':
-      return makeInsertHandler(plan, path)
+      return makeInsertHandler(plan, kind, path)
     case 'read':
-      return makeReadHandler(plan)
+      return makeReadHandler(plan, kind)
     default:
-      return makeChangeHandler(plan)
+      return makeChangeHandler(plan, kind)
   }
 }
 
-function makeInsertHandler(plan: TablePlan, path: string): Handler {
-  const open = makeDatabaseOpener(plan)
+function makeInsertHandler(plan: TablePlan, kind: DatabaseKind, path: string): Handler {
+  const open = makeDatabaseOpener(plan, kind)
   const accessOf = makeAccess(plan)
   const answer = makeAnswer(plan)
   return async (request, context) => {
@@ -83,8 +86,8 @@ function makeLocation(path: string, params: Row, key: unknown): string {
   return `${list.replace(/\/$/, '')}/${encodeURIComponent(String(key))}`
 }
 
-function makeReadHandler(plan: TablePlan): Handler {
-  const open = makeDatabaseOpener(plan)
+function makeReadHandler(plan: TablePlan, kind: DatabaseKind): Handler {
+  const open = makeDatabaseOpener(plan, kind)
   const accessOf = makeAccess(plan)
   const answer = makeAnswer(plan)
   return async (request, context) => {
@@ -100,8 +103,8 @@ function makeReadHandler(plan: TablePlan): Handler {
 }
 
 /** Makes the handler of PUT, PATCH and DELETE. */
-function makeChangeHandler(plan: TablePlan): Handler {
-  const open = makeDatabaseOpener(plan)
+function makeChangeHandler(plan: TablePlan, kind: DatabaseKind): Handler {
+  const open = makeDatabaseOpener(plan, kind)
   const answer = makeAnswer(plan)
   const accessOf = makeAccess(plan)
   const isRemoving = plan.operation === 'delete' && Object.keys(plan.set).length === 0

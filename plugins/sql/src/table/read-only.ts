@@ -1,13 +1,13 @@
-import { sql, type Kysely } from 'waypost'
-import { isReadOnlyError, kindOf } from './run.ts'
+import { sql, type DatabaseKind, type Kysely } from 'waypost'
+import { isReadOnlyError } from './run.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- no table is used
 type Client = Kysely<any>
 
 /** Returns why nothing can be changed through a connection that only reads; undefined if it takes changes. */
-export async function findReadOnly(client: Client): Promise<string | undefined> {
+export async function findReadOnly(client: Client, kind: DatabaseKind): Promise<string | undefined> {
   if (client.isTransaction) return undefined
-  if (kindOf(client) === 'sqlite') return findReadOnlyFile(client)
+  if (kind === 'sqlite') return findReadOnlyFile(client)
   const { rows } = await sql<{ value: string; is_standby: boolean; role: string }>`
     select current_setting('transaction_read_only') as value, pg_is_in_recovery() as is_standby, current_user as role`.execute(
     client,

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { CompiledQuery, type Context, type Kysely, type Principal } from 'waypost'
+import { CompiledQuery, type Context, type Kysely, type Principal, type DatabaseKind } from 'waypost'
 import type { TablePlan, ValueType } from './plan.ts'
 import { listUnless } from './references.ts'
 import type { Access } from './row-conditions.ts'
 import { quote, type Input, type Statement } from './statement-values.ts'
 import { StatementWriter } from './statements.ts'
-import { InvalidValue, type DatabaseKind } from './values.ts'
+import { InvalidValue } from './values.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 // oxlint-disable-next-line typescript/no-explicit-any -- the tables are only known to the plan
@@ -43,21 +43,18 @@ interface Prepared {
 const maxTexts = 256
 
 /** Returns a function that opens the database of a plan for a request. The texts of statements are written once. */
-export function makeDatabaseOpener(plan: TablePlan): (context: Context) => TableDatabase {
+export function makeDatabaseOpener(plan: TablePlan, kind: DatabaseKind): (context: Context) => TableDatabase {
   const known = new Map<string, Prepared>()
-  let writer: StatementWriter | undefined
-  let kind: DatabaseKind | undefined
+  const writer = new StatementWriter(plan, kind)
   const prepare = (key: string, write: (writer: StatementWriter) => Statement): Prepared => {
     const found = known.get(key)
     if (found !== undefined) return found
-    writer ??= new StatementWriter(plan, kind!)
     const { text, values, isFromCaller } = write(writer)
     const prepared = { compiled: CompiledQuery.raw(text), values, isFromCaller }
     if (known.size < maxTexts) known.set(key, prepared)
     return prepared
   }
   const open = (client: Client, context: Context): TableDatabase => {
-    kind ??= kindOf(client)
     const run: TableDatabase['run'] = async (key, write, input) => {
       const { compiled, values, isFromCaller } = prepare(key, write)
       try {
@@ -90,11 +87,6 @@ const large = Symbol.for('waypost.rows-large')
 /** Lets other requests have their turn after large rows were read, before they are checked and written. */
 export async function restAfter(rows: readonly unknown[]): Promise<void> {
   if (large in rows) await nextTurn()
-}
-
-/** Of the databases that Waypost supports, only SQLite has no transactional DDL in Kysely's adapters. */
-export function kindOf(client: Client): DatabaseKind {
-  return client.getExecutor().adapter.supportsTransactionalDdl ? 'postgresql' : 'sqlite'
 }
 
 /** SQLITE_CONSTRAINT_FOREIGNKEY */

@@ -1,6 +1,7 @@
+import type { DatabaseKind } from 'waypost'
 import type { PlanColumn, Source, TablePlan } from './plan.ts'
 import { writeCompared } from './time-form.ts'
-import { makeBind, type Bind, type BindUse, type DatabaseKind } from './values.ts'
+import { makeBind, type Bind, type BindUse } from './values.ts'
 
 /** What the values of a statement come from. */
 export interface Input {

@@ -1,10 +1,10 @@
+import type { DatabaseKind } from 'waypost'
 import { defaultPageBytes } from './config.ts'
 import { isConverted, ListConditions, type ListShape } from './list-conditions.ts'
 import type { ReferencePlan, TablePlan } from './plan.ts'
 import { joinConditions, RowConditions, type Access, type RowCondition } from './row-conditions.ts'
 import { extraPrefix, quote, StatementValues, type Statement } from './statement-values.ts'
 import { writeRead } from './time-form.ts'
-import type { DatabaseKind } from './values.ts'
 
 export const versionAlias = `${extraPrefix}version`
 export const countAlias = `${extraPrefix}count`

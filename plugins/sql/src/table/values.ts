@@ -1,8 +1,7 @@
+import type { DatabaseKind } from 'waypost'
 import { makeJsonWriter } from './json-column.ts'
 import type { PlanColumn } from './plan.ts'
 import { compareTime, storeTime, type UsableForm } from './time-form.ts'
-
-export type DatabaseKind = 'sqlite' | 'postgresql'
 
 /** A value of a request that matches its schema and that no database can store. */
 export class InvalidValue extends Error {}

@@ -1,9 +1,9 @@
+import type { DatabaseKind } from 'waypost'
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
 import { fc, runs } from '../../../../test/support/property.ts'
 import { openTableApi, type TableApi } from '../../../../test/support/table-api.ts'
-import type { DatabaseKind } from '../../src/table/values.ts'
 import {
   change,
   compareValues,

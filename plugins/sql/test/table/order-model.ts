@@ -1,6 +1,6 @@
+import type { DatabaseKind } from 'waypost'
 import { fc } from '../../../../test/support/property.ts'
 import { users } from '../../../../test/support/table-api.ts'
-import type { DatabaseKind } from '../../src/table/values.ts'
 
 /** A row as the database stores it. Times are in UTC with the digits of the database. */
 export interface ModelRow {

@@ -1,6 +1,5 @@
-import type { TableSnapshot } from 'waypost'
+import type { TableSnapshot, DatabaseKind } from 'waypost'
 import type { TableConfig } from '../../src/table/config.ts'
-import type { DatabaseKind } from '../../src/table/values.ts'
 import type { ApiOptions } from '../../../../test/support/table-api.ts'
 
 /** A table with a column of each type, as `tables.json` describes it. */

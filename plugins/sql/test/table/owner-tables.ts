@@ -1,6 +1,5 @@
-import type { TableSnapshot } from 'waypost'
+import type { TableSnapshot, DatabaseKind } from 'waypost'
 import type { TableConfig } from '../../src/table/config.ts'
-import type { DatabaseKind } from '../../src/table/values.ts'
 import type { ApiOptions } from '../../../../test/support/table-api.ts'
 
 /** Tickets of users, notes that belong to whoever owns their ticket, and tasks with an owner and references of their own. */

@@ -28,6 +28,8 @@ const routes = ['GET /row', 'POST /row', 'GET /row/:id', 'PATCH /row/:id', 'DELE
 const open = (url: string | undefined, schema: readonly string[], of = table) =>
   openTableApi({ url, schema, tables: { post: of }, config: { table: 'post', columns: 'all' }, routes, isPublic: true })
 
+const databases = { System: 'postgresql' } as const
+
 const suppressing = {
   sqlite: [
     'create table post (id integer primary key, title text not null)',
@@ -77,7 +79,7 @@ test('a rule that replaces a change that must return a row is 409 and changes no
   const { status, body } = await api.call('POST /row', { body: { title: 'x' } })
   assert.deepEqual([status, body.detail], [409, 'A rule of the database replaces this change, so it has no result'])
   assert.deepEqual(await api.execute('select * from other'), [])
-  const check = () => findTableProblems({ plan: describe('insert'), connection: async () => api.db })
+  const check = () => findTableProblems({ plan: describe('insert'), connection: async () => api.db, databases })
   assert.deepEqual(await check(), ['The rule "r1" of "post" replaces the statement, which then returns no row'])
   await api.execute(
     'create or replace rule r1 as on insert to post do instead insert into other values (new.title) returning cast(1 as bigint), title',
@@ -102,7 +104,7 @@ test('a rule that does something else instead of deleting a row decides whether 
     { title: 'a', off: true },
     { title: 'kept', off: false },
   ])
-  const check = () => findTableProblems({ plan: describe('delete'), connection: async () => api.db })
+  const check = () => findTableProblems({ plan: describe('delete'), connection: async () => api.db, databases })
   assert.deepEqual(await check(), [])
   await api.execute('create table other (title text)')
   await api.execute('create or replace rule r1 as on delete to post do instead insert into other values (old.title)')
@@ -175,7 +177,7 @@ test('what a policy or a missing privilege does not allow is 403, and a deployme
   }
   await admin.query(`revoke delete on post from ${role}`)
   const check = (operation: 'insert' | 'delete' | 'list') =>
-    findTableProblems({ plan: describe(operation), connection: async () => api.db })
+    findTableProblems({ plan: describe(operation), connection: async () => api.db, databases })
   assert.deepEqual(await check('delete'), [`The role "${role}" may not delete rows of "post"`])
   assert.deepEqual(await check('insert'), [])
   await admin.query(`revoke select (title), insert (title) on post from ${role}`)
@@ -207,12 +209,20 @@ test('a connection that only reads on purpose is found by a check', async (t) =>
     await close()
   }
   const setting = 'options=-cdefault_transaction_read_only%3Don'
-  for (const [database, reason] of [
-    [openSqlite({ file, readOnly: true }), 'the file is read-only'],
-    [openPostgres({ url: `${url}?${setting}` }), 'default_transaction_read_only is on for the role "postgres"'],
+  for (const [kind, database, reason] of [
+    ['sqlite', openSqlite({ file, readOnly: true }), 'the file is read-only'],
+    [
+      'postgresql',
+      openPostgres({ url: `${url}?${setting}` }),
+      'default_transaction_read_only is on for the role "postgres"',
+    ],
   ] as const) {
     const { client, close } = openKysely(database)
-    const only = (plan: unknown) => ({ plan: plan as never, connection: async () => client })
+    const only = (plan: unknown) => ({
+      plan: plan as never,
+      connection: async () => client,
+      databases: { System: kind },
+    })
     const expected = [`Nothing can be changed through this connection: ${reason}`]
     assert.deepEqual(await findTableProblems(only(describe('insert'))), expected)
     assert.deepEqual(await findTableProblems(only(describe('list'))), [])
@@ -248,7 +258,7 @@ test('a statement of sql-query that the role may not run is 403', async (t) => {
     answer: 'none',
     isReading: false,
   }
-  const action = makeQueryAction({ plan, use: { method: 'DELETE', path: '/post' } } as never)
+  const action = makeQueryAction({ plan, use: { method: 'DELETE', path: '/post' }, databases } as never)
   const context = {
     connection: () => client,
     problem: (status: number, detail: string) => Object.assign(new Error(detail), { status }),

@@ -79,7 +79,7 @@ export class SystemTables implements DraftTables {
 type RanMigrations = ReadonlyMap<string, readonly string[]>
 
 async function findRanInSystem({ system }: Host): Promise<RanMigrations> {
-  const { applied } = await planMigrations(system.db, [])
+  const { applied } = await planMigrations(system, [])
   return new Map(applied.map(({ name, checksum }) => [name, [checksum]]))
 }
 

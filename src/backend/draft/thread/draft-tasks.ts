@@ -1,3 +1,4 @@
+import type { DatabaseKind } from '../../../contract/index.ts'
 import {
   addColumns,
   findColumnUses,
@@ -31,7 +32,7 @@ import {
   type ManifestPlugin,
   type SerializedRelease,
 } from '../../../release/index.ts'
-import { describeBreaking, describeLosses, writeStep, type DatabaseKind } from '../../../tables/index.ts'
+import { describeBreaking, describeLosses, writeStep } from '../../../tables/index.ts'
 import { listChangedEntries } from '../changed-entries.ts'
 import { formatDiagnostics } from '../format-diagnostics.ts'
 import { listChanges, type ChangedFile } from '../list-changes.ts'
