@@ -19,7 +19,7 @@ import {
 } from '../bin/cli/index.ts'
 import { readEnvironment, systemClock } from '../src/kit/index.ts'
 import type { Judgement } from '../src/operate/index.ts'
-import type { Deployment, DeployPlan, PlannedTarget, PlanOptions } from '../src/project/index.ts'
+import type { Deployment, DeployPlan, TargetFacts, PlanOptions } from '../src/project/index.ts'
 
 /** With --detailed-exitcode: the plan contains changes. */
 const exitChanges = 3
@@ -179,6 +179,6 @@ function describeActivation({ id, activated, recorded }: Pick<Deployment, 'id' |
   return `  ${shortId(id)} is already active. Nothing to do.`
 }
 
-function formatTarget(target: PlannedTarget): string {
+function formatTarget(target: TargetFacts): string {
   return `  Target     ${target.address}   ${describeServers(target)}`
 }

@@ -46,7 +46,6 @@ export type {
   DesignedTable,
   DesignRequest,
   DraftTables,
-  PlannedFile,
   PlannedMigration,
   PlannedTableApi,
 } from './draft/draft-tables.ts'

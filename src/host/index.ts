@@ -63,7 +63,7 @@ export {
   dueSlot,
 } from './cronjobs/ledger.ts'
 export { makeTimetable } from './cronjobs/timetable.ts'
-export { planCronjobs, type Plan, type PlannedCronjob } from './cronjobs/plan-cronjobs.ts'
+export { resolveCronjobs, type ResolvedCronjobs, type ResolvedCronjob } from './cronjobs/resolve-cronjobs.ts'
 export { silentLog } from './migrations/migration-databases.ts'
 export { droppedLogLines } from './log-output.ts'
 export { errorSerializers, logSafely, makeLogger } from './make-logger.ts'

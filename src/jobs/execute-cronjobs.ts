@@ -5,8 +5,8 @@ import {
   updateLedger,
   loadLedger,
   type Ledger,
-  planCronjobs,
-  type Plan,
+  resolveCronjobs,
+  type ResolvedCronjobs,
   type Host,
   withSystemVariables,
 } from '../host/index.ts'
@@ -35,25 +35,25 @@ export async function executeHostCronjobs(opened: Host, request: CronjobRequest)
   const release = await loadActiveRelease(opened.system)
   if (release !== undefined) assertServable(release.manifest)
   const host = await withSystemVariables(opened, Object.keys(release?.manifest.variables ?? {}))
-  const plan: Plan = release === undefined ? new Map() : planCronjobs(release, host.variables)
+  const cronjobs: ResolvedCronjobs = release === undefined ? new Map() : resolveCronjobs(release, host.variables)
   const { name } = request
-  if (name !== undefined && !plan.has(name)) {
-    throw errors.WP_SERVER_CRONJOB_UNKNOWN({ name, known: [...plan.keys()].join(', ') || 'none' })
+  if (name !== undefined && !cronjobs.has(name)) {
+    throw errors.WP_SERVER_CRONJOB_UNKNOWN({ name, known: [...cronjobs.keys()].join(', ') || 'none' })
   }
   if (release === undefined) return { reports: [], next: undefined }
   const seen = await loadLedger(host.system)
-  const ledger = await updateLedger(host.system, seen, { releaseId: release.id, plan, fromNow: false })
-  const slots = name === undefined ? findDue(plan, ledger) : [{ name, slot: findSlot(plan, ledger, name) }]
+  const ledger = await updateLedger(host.system, seen, { releaseId: release.id, cronjobs, fromNow: false })
+  const slots = name === undefined ? findDue(cronjobs, ledger) : [{ name, slot: findSlot(cronjobs, ledger, name) }]
   // Load code and open connections only if there is something to run: cron starts this every minute.
   const reports = slots.length === 0 ? [] : await runSlots(host, request, { release, ledger, slots })
   if (name !== undefined && reports.length === 0 && !request.signal?.aborted) {
     throw errors.WP_SERVER_CRONJOB_BUSY({ name, server: 'another server' }) // another server claimed it first
   }
-  return { reports, next: findNext(plan, ledger) }
+  return { reports, next: findNext(cronjobs, ledger) }
 }
 
-function findDue(plan: Plan, { rows, now }: Ledger): Slot[] {
-  return [...plan.values()].flatMap((job) => {
+function findDue(cronjobs: ResolvedCronjobs, { rows, now }: Ledger): Slot[] {
+  return [...cronjobs.values()].flatMap((job) => {
     const row = rows.get(job.name)
     const slot = row === undefined || isClaimed(row, now) ? undefined : dueSlot(job, row, now)
     return slot === undefined ? [] : [{ name: job.name, slot }]
@@ -61,11 +61,11 @@ function findDue(plan: Plan, { rows, now }: Ledger): Slot[] {
 }
 
 /** Returns the due slot, or the current time if none is due. */
-function findSlot(plan: Plan, { rows, now }: Ledger, name: string): number {
+function findSlot(cronjobs: ResolvedCronjobs, { rows, now }: Ledger, name: string): number {
   const row = rows.get(name)
   if (row === undefined) return now
   if (isClaimed(row, now)) throw errors.WP_SERVER_CRONJOB_BUSY({ name, server: row.server ?? 'another server' })
-  return dueSlot(plan.get(name)!, row, now) ?? now
+  return dueSlot(cronjobs.get(name)!, row, now) ?? now
 }
 
 async function runSlots(host: Host, request: CronjobRequest, toRun: SlotsToRun): Promise<CronjobReport[]> {
@@ -73,8 +73,8 @@ async function runSlots(host: Host, request: CronjobRequest, toRun: SlotsToRun):
   return runStandalone(host, toRun, request)
 }
 
-function findNext(plan: Plan, { now }: Ledger): CronExecution['next'] {
-  const slots = [...plan.values()].flatMap(({ name, timetable }) => {
+function findNext(cronjobs: ResolvedCronjobs, { now }: Ledger): CronExecution['next'] {
+  const slots = [...cronjobs.values()].flatMap(({ name, timetable }) => {
     const at = timetable.next(now)
     return at === undefined ? [] : [{ name, at }]
   })

@@ -1,4 +1,4 @@
-import { isClaimed, leaseMs, loadLedger, planCronjobs, type Host } from '../host/index.ts'
+import { isClaimed, leaseMs, loadLedger, resolveCronjobs, type Host } from '../host/index.ts'
 import { loadActiveRelease } from '../release/index.ts'
 import { changeSystem, type ActingHost } from './change-system.ts'
 
@@ -33,11 +33,11 @@ export interface ListedCronjob {
 export async function listHostCronjobs({ system, variables }: Host): Promise<readonly ListedCronjob[]> {
   const release = await loadActiveRelease(system)
   if (release === undefined) return []
-  const plan = planCronjobs(release, variables)
+  const cronjobs = resolveCronjobs(release, variables)
   const ledger = await loadLedger(system)
   const runs = await system.db.selectFrom('waypost_cronjob').selectAll().execute()
   const runOf = new Map(runs.map((run) => [run.name, run]))
-  return [...plan.values()]
+  return [...cronjobs.values()]
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, schedule, timezone, timeoutMs, timetable }) => {
       const run = runOf.get(name)

@@ -19,7 +19,7 @@ import type { OpenApi, RequestExchange } from '../runtime/index.ts'
 export type { RequestExchange }
 
 export type { DeployOptions, Deployment } from './deploy/deploy-project.ts'
-export type { DeployPlan, PlannedTarget, PlanOptions } from './deploy/make-plan.ts'
+export type { DeployPlan, TargetFacts, PlanOptions } from './deploy/make-plan.ts'
 export type { Rollback, RollbackOptions, RollbackPlan } from './deploy/roll-back-target.ts'
 export type { DescribeOptions } from './generate-client.ts'
 export type { DevOptions, TakenPort } from './dev-options.ts'

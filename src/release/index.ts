@@ -14,7 +14,12 @@ export { listServedReleases, recordReleaseServed } from './list-releases.ts'
 export { awaitServers, stateOfServer, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
 export type { ChangeDetail, ChangeKind, ReleaseChange } from './difference/change.ts'
 export { compareManifests } from './difference/compare-manifests.ts'
-export { compareForPlan, planChanges, type ChangePlan, type ComparedManifests } from './difference/plan-changes.ts'
+export {
+  compareReleases,
+  toDifference,
+  type ReleaseDifference,
+  type ComparedManifests,
+} from './difference/release-difference.ts'
 export { findVariableUses } from './difference/find-variable-uses.ts'
 export { errors as releaseErrors } from './errors.ts'
 export { findRelease } from './list-releases.ts'

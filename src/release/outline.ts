@@ -1,4 +1,4 @@
-import { compareForPlan, type ComparedManifests } from './difference/plan-changes.ts'
+import { compareReleases, type ComparedManifests } from './difference/release-difference.ts'
 import { neededScopes, requiredVariables, type Manifest, type ManifestMethod } from './manifest.ts'
 
 /** What decides whether a release may become active. Small, because a thread sends it to another. */
@@ -25,7 +25,7 @@ export function outlineRelease(
   id: string,
   manifest: Manifest,
   before: Manifest | undefined,
-  compared: ComparedManifests = compareForPlan(before, manifest),
+  compared: ComparedManifests = compareReleases(before, manifest),
 ): ReleaseOutline {
   const { waypost, connections, migrations, routes } = manifest
   return {

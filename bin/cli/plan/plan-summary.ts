@@ -1,12 +1,12 @@
 import { toPrintable, shortId } from '../../../src/kit/index.ts'
 import type { ReleaseFacts } from '../../../src/operate/index.ts'
-import type { DeployPlan, PlannedTarget } from '../../../src/project/index.ts'
+import type { DeployPlan, TargetFacts } from '../../../src/project/index.ts'
 import { formatSpan, paint, plural } from '../format.ts'
 import { widthOf, wrap } from '../print-diagnostics.ts'
 import type { Change } from './explain-plan.ts'
 
 /** Describes the servers of a target: `3 servers, waypost 1.0.0`. */
-export function describeServers({ servers }: Pick<PlannedTarget, 'servers'>): string {
+export function describeServers({ servers }: Pick<TargetFacts, 'servers'>): string {
   if (servers.length === 0) return 'no server running'
   const versions = [...new Set(servers.map(({ version }) => toPrintable(version)))].toSorted()
   return `${plural(servers.length, 'server')}, waypost ${versions.join(' and ')}`
@@ -56,7 +56,7 @@ export function describeNothing({ id, target: { servers } }: DeployPlan): string
   return `${shortId(id)} is already active; ${there} of ${plural(servers.length, 'server')} serve it. Nothing to do.`
 }
 
-interface PlannedFlags {
+interface DeployFlags {
   readonly migrate: boolean
   readonly from?: string | undefined
 }
@@ -68,7 +68,7 @@ export function describeAccess({ accessWarnings: { length } }: Pick<DeployPlan, 
 }
 
 /** Describes what a plan left to do, with the command for it. */
-export function describePlanEnd(plan: DeployPlan, { migrate, from }: PlannedFlags): readonly string[] {
+export function describePlanEnd(plan: DeployPlan, { migrate, from }: DeployFlags): readonly string[] {
   const { changes, active, pendingMigrations, target, breakingChanges } = plan
   const { breaking } = countChanges(changes)
   const flags = [

@@ -1,3 +1,4 @@
+import type { FileChange } from './file-change.ts'
 import type { ParentTable, TableRequest } from '../../build/index.ts'
 import type { AddedColumn } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
@@ -13,9 +14,9 @@ export interface DraftTables {
   plan(request: DesignRequest): Promise<PlannedMigration>
   planApi(request: TableRequest): Promise<PlannedTableApi>
   /** Returns the tables of the connections whose last migration changes, afterwards. */
-  loadAfter(changes: readonly PlannedFile[]): Promise<Readonly<Record<string, TablesSnapshot>>>
+  loadAfter(changes: readonly FileChange[]): Promise<Readonly<Record<string, TablesSnapshot>>>
   /** Whether a change edits or deletes a migration that ran and cannot be run again without losing data. */
-  isFrozen(change: PlannedFile): Promise<boolean>
+  isFrozen(change: FileChange): Promise<boolean>
 }
 
 export interface DesignedTable {
@@ -34,18 +35,9 @@ export interface DesignRequest {
   readonly design: TableDesign | undefined
 }
 
-/** The text of a file after a change. */
-export interface PlannedFile {
-  readonly file: string
-  /** Undefined if the file does not exist yet. */
-  readonly before: string | undefined
-  /** Undefined if the file is deleted. */
-  readonly text: string | undefined
-}
-
 export interface PlannedMigration {
   /** Undefined if nothing changes. */
-  readonly change: PlannedFile | undefined
+  readonly change: FileChange | undefined
   /** New names of existing columns. */
   readonly renamed: ReadonlyMap<string, string>
   /** Existing columns that are dropped. */
@@ -69,7 +61,7 @@ export interface PlannedTableApi {
   readonly action: string
   readonly methods: readonly string[]
   /** New files first. */
-  readonly changes: readonly PlannedFile[]
+  readonly changes: readonly FileChange[]
   readonly warnings: readonly Diagnostic[]
   /** The columns of the index that the list needs and that the table lacks. */
   readonly index: readonly string[] | undefined

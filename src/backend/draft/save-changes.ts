@@ -6,10 +6,7 @@ import type { Draft, DraftAuthor } from './draft.ts'
 import type { PlannedDraft } from './planned-draft.ts'
 import type { DraftFiles } from './file-change.ts'
 
-/** A change of the files of a draft, planned for their current state. */
-export type Planned = PlannedDraft
-
-export interface SavedChange<Plan extends Planned> {
+export interface SavedChange<Plan extends PlannedDraft> {
   readonly plan: Plan
   /** The files that were written or deleted. */
   readonly files: readonly string[]
@@ -32,7 +29,7 @@ const maxAttempts = 5
  * another program changes one of the files meanwhile, the change is planned again.
  * @throws WP_BACKEND_DRAFT_ERRORS if it adds errors; WP_BACKEND_DRAFT_BUSY, and the errors of `plan`
  */
-export async function saveChange<Plan extends Planned>(
+export async function saveChange<Plan extends PlannedDraft>(
   draft: Draft,
   plan: (files: DraftFiles) => Plan | Promise<Plan>,
   { withErrors = false, by }: SaveOptions,
@@ -59,7 +56,7 @@ async function assertNoErrors(
     files,
     planned,
     found,
-  }: { readonly files: DraftFiles; readonly planned: Planned; readonly found: readonly Diagnostic[] },
+  }: { readonly files: DraftFiles; readonly planned: PlannedDraft; readonly found: readonly Diagnostic[] },
 ): Promise<void> {
   if (found.length === 0) return
   const count = found.length === 1 ? '1 error' : `${found.length} errors`

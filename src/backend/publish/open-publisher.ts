@@ -36,7 +36,7 @@ import { logged } from '../deploy/actor.ts'
 import { errors, ProblemWith } from '../errors.ts'
 import type { DraftState } from '../draft/system/draft-versions.ts'
 import type { SystemDraft } from '../draft/system/system-draft.ts'
-import { planPublication, type PlannedRelease, type PlanSources, type PublicationPlan } from './plan-publication.ts'
+import { planPublication, type PublishableRelease, type PlanSources, type PublicationPlan } from './plan-publication.ts'
 import {
   beginPublication,
   describeError,
@@ -59,7 +59,7 @@ interface Prepared {
   readonly state: DraftState
   /** The files to publish. */
   readonly texts: Texts
-  readonly built: PlannedRelease
+  readonly built: PublishableRelease
   readonly facts: ReleaseFacts
   readonly needsMigration: boolean
   readonly request: PublishRequest
@@ -167,7 +167,7 @@ function assertNoConflicts({ conflicts }: DraftState): void {
 }
 
 /** @throws the first reason why the plan cannot be carried out as requested */
-function assertPublishable(plan: PublicationPlan, consent: Consent): PlannedRelease {
+function assertPublishable(plan: PublicationPlan, consent: Consent): PublishableRelease {
   const { built, facts, diagnostics, accessWarnings: warnings } = plan
   if (built === undefined || facts === undefined) throw makeBrokenProblem(diagnostics)
   const { objections } = judgeRelease(facts, consent)

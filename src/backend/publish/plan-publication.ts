@@ -45,7 +45,7 @@ export interface PlanOptions {
 }
 
 /** A migration that the publication runs. */
-export interface PlannedMigration {
+export interface MigrationToRun {
   /** `Connection/name`. */
   readonly name: string
   /** For the database of its connection; empty for a migration with code. */
@@ -55,7 +55,7 @@ export interface PlannedMigration {
 }
 
 /** The release that publishing would activate. */
-export interface PlannedRelease extends BuiltRelease {
+export interface PublishableRelease extends BuiltRelease {
   readonly serialized: SerializedRelease
   readonly plugins: PluginSet
 }
@@ -64,13 +64,13 @@ export interface PlannedRelease extends BuiltRelease {
 export interface PublicationPlan {
   readonly active: Pick<StoredRelease, 'id' | 'manifest'> | undefined
   /** Undefined if the definition has errors. */
-  readonly built: PlannedRelease | undefined
+  readonly built: PublishableRelease | undefined
   /** What decides whether it may be published; undefined as well then. */
   readonly facts: ReleaseFacts | undefined
   readonly diagnostics: readonly Diagnostic[]
   /** Those about access that the active release does not have: publishing must accept them. */
   readonly accessWarnings: readonly Diagnostic[]
-  readonly migrations: readonly PlannedMigration[]
+  readonly migrations: readonly MigrationToRun[]
   /** The places that use each missing variable. */
   readonly missingVariables: readonly (MissingVariable & { readonly uses: readonly string[] })[]
   /** Places that use a variable which is set already. */
@@ -164,7 +164,7 @@ async function describeMigrations(
   { draft }: PlanSources,
   { texts, release }: LoadedDraft,
   { pending, kinds }: { readonly pending: Manifest['migrations']; readonly kinds: ConnectionKinds },
-): Promise<readonly PlannedMigration[]> {
+): Promise<readonly MigrationToRun[]> {
   if (pending.length === 0) return []
   const wanted = pending.map(({ connection, name }) => ({ connection, name, kind: kinds[connection] }))
   const described = await draft.thread.ask('migrations', { texts, release, wanted })

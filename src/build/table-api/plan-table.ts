@@ -160,7 +160,7 @@ function nameResource(name: string): string {
   return resource === '' ? 'row' : resource
 }
 
-interface PlannedRoute {
+interface NewRoute {
   readonly path: string
   readonly methods: readonly HttpMethod[]
   readonly value: WritableMap
@@ -178,7 +178,7 @@ type RoutesRequest = TableRequest & {
 const allMethods: readonly HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /** The list, and the rows if one column identifies them. */
-function makeRoutes(request: RoutesRequest, { view, key = [] }: TableSnapshot): readonly PlannedRoute[] {
+function makeRoutes(request: RoutesRequest, { view, key = [] }: TableSnapshot): readonly NewRoute[] {
   const { path, methods = allMethods.map((method): TableMethod => ({ method })) } = request
   const possible = {
     list: view ? ['GET'] : ['GET', 'POST'],
@@ -206,7 +206,7 @@ function makeRoutes(request: RoutesRequest, { view, key = [] }: TableSnapshot): 
 function describeRoute(
   { scopes, action, event }: RoutesRequest,
   own: readonly TableMethod[],
-): Omit<PlannedRoute, 'path' | 'file'> {
+): Omit<NewRoute, 'path' | 'file'> {
   const accesses = own.map(({ access = scopes }) => access)
   const texts = new Set(accesses.filter((access) => access !== 'public').map((access) => JSON.stringify(access)))
   const isUniform = texts.size === 1

@@ -7,7 +7,7 @@ const createdNames = ['insert_date', 'inserted_at', 'created_at', 'create_date',
 const changedNames = ['update_date', 'updated_at', 'change_date', 'changed_at', 'modified_at']
 
 /** The config of an action `sql-table`. */
-export interface PlannedConfig {
+export interface TableActionConfig {
   readonly config: WritableMap
   /** The index that lists need and that the table lacks. */
   readonly index: readonly string[] | undefined
@@ -18,7 +18,7 @@ export function makeTableConfig(
   { connection, table: name, owner, openParents = [], softDelete, path }: TableRequest & { readonly path: string },
   table: TableSnapshot,
   order: readonly string[] = Object.keys(table.columns),
-): PlannedConfig {
+): TableActionConfig {
   const timeOf = (names: readonly string[]) => names.find((one) => table.columns[one]?.type === 'timestamp')
   const [created, changed] = [timeOf(createdNames), timeOf(changedNames)]
   const isVersioned = hasVersion(table)

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { System, SystemTables } from '../../store/index.ts'
-import type { Plan, PlannedCronjob } from './plan-cronjobs.ts'
+import type { ResolvedCronjobs, ResolvedCronjob } from './resolve-cronjobs.ts'
 
 /** The row of a cronjob in System. */
 export interface LedgerRow {
@@ -50,14 +50,14 @@ export function isClaimed({ leaseUntil }: LedgerRow, now: number): boolean {
 }
 
 /** Returns the slot for which a cronjob must run: the latest one, if it was not claimed. Earlier slots are skipped. */
-export function dueSlot({ timetable }: PlannedCronjob, { slotAt }: LedgerRow, now: number): number | undefined {
+export function dueSlot({ timetable }: ResolvedCronjob, { slotAt }: LedgerRow, now: number): number | undefined {
   const latest = timetable.latest(now)
   return latest !== undefined && latest > slotAt ? latest : undefined
 }
 
 export interface LedgerUpdate {
   readonly releaseId: string
-  readonly plan: Plan
+  readonly cronjobs: ResolvedCronjobs
   /** Ignore slots from before the start. */
   readonly fromNow: boolean
 }
@@ -70,9 +70,9 @@ export interface LedgerUpdate {
  * @returns the ledger after the update
  */
 export async function updateLedger(system: System, ledger: Ledger, update: LedgerUpdate): Promise<Ledger> {
-  const { plan, releaseId, fromNow } = update
-  const outdated = [...plan.values()].filter((job) => fromNow || !isUpToDate(ledger, job))
-  const removed = [...ledger.rows.values()].filter(({ name }) => !plan.has(name))
+  const { cronjobs, releaseId, fromNow } = update
+  const outdated = [...cronjobs.values()].filter((job) => fromNow || !isUpToDate(ledger, job))
+  const removed = [...ledger.rows.values()].filter(({ name }) => !cronjobs.has(name))
   const ended = removed.filter((row) => !isClaimed(row, ledger.now)).map(({ name }) => name)
   const isStuck = [...ledger.rows.values()].some(({ leaseUntil }) => (leaseUntil ?? 0) > ledger.now + maxLeaseMs)
   if (ledger.releaseId !== releaseId || (outdated.length + ended.length === 0 && !isStuck)) return ledger
@@ -94,7 +94,7 @@ export async function updateLedger(system: System, ledger: Ledger, update: Ledge
 async function resetSlot(
   system: System,
   trx: Transaction<SystemTables>,
-  { job: { name, schedule, timezone }, fromNow }: { job: PlannedCronjob; fromNow: boolean },
+  { job: { name, schedule, timezone }, fromNow }: { job: ResolvedCronjob; fromNow: boolean },
 ): Promise<void> {
   const now = system.now()
   await trx
@@ -135,7 +135,7 @@ async function deleteRows(system: System, trx: Transaction<SystemTables>, names:
     .execute()
 }
 
-function isUpToDate({ rows, now }: Ledger, { name, schedule, timezone }: PlannedCronjob): boolean {
+function isUpToDate({ rows, now }: Ledger, { name, schedule, timezone }: ResolvedCronjob): boolean {
   const row = rows.get(name)
   return row?.schedule === schedule && row.timezone === timezone && row.slotAt <= now + maxAheadMs
 }

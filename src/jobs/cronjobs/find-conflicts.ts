@@ -26,7 +26,7 @@ export class ConflictFinder {
   find(set: CronjobSet, { rows }: Ledger): readonly Conflict[] {
     if (set !== this.#set) this.#changes.clear()
     this.#set = set
-    return [...set.plan.values()].flatMap((job) => {
+    return [...set.cronjobs.values()].flatMap((job) => {
       const row = rows.get(job.name)
       const [here, there] = [describe(job), row && describe(row)]
       if (there === undefined || there === here) return []

@@ -7,11 +7,11 @@ import { makeActions, makeDataCheck, makeSchemaCache, runCronjob } from '../../r
 import {
   findDatabases,
   loadModules,
-  planCronjobs,
+  resolveCronjobs,
   resolveEnv,
   type Host,
   type LoadPlugins,
-  type Plan,
+  type ResolvedCronjobs,
   type ReleaseToServe,
 } from '../../host/index.ts'
 
@@ -30,7 +30,7 @@ export interface CronjobSources {
 /** The cronjobs of one release, with their code. */
 export interface CronjobSet {
   readonly releaseId: string
-  readonly plan: Plan
+  readonly cronjobs: ResolvedCronjobs
   /**
    * Runs one cronjob. Its resources stay open until it has ended.
    * @throws what the action throws
@@ -53,9 +53,9 @@ export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServ
   const { host, registry, prepareConfig, services } = sources
   const { manifest, id } = toRun.release
   assertServable(manifest)
-  const plan = planCronjobs(toRun.release, host.variables)
+  const cronjobs = resolveCronjobs(toRun.release, host.variables)
   const env = resolveEnv(host, toRun.release)
-  const use = useArtifacts(plan.size === 0 ? [] : toRun.artifacts, sources)
+  const use = useArtifacts(cronjobs.size === 0 ? [] : toRun.artifacts, sources)
   await using opened = new AsyncDisposableStack()
   opened.defer(async () => sources.onClosed(await use.end()))
   const { modules, loadLate } = await loadModules(host, toRun, Object.values(manifest.cronjobs))
@@ -67,7 +67,7 @@ export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServ
     Object.values(manifest.cronjobs),
   )
   const actions = new Map(names.map((name, index) => [name, made[index]!]))
-  const connections = await registry.acquire(plan.size === 0 ? {} : manifest.connections, plugins.connections)
+  const connections = await registry.acquire(cronjobs.size === 0 ? {} : manifest.connections, plugins.connections)
   opened.defer(() => connections.release())
   const check = makeDataCheck(makeSchemaCache(), () => manifest)
   const dispatcher = makeDispatcher(host.system, manifest.events, check)
@@ -82,7 +82,7 @@ export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServ
   const closers = opened.move()
   return {
     releaseId: id,
-    plan,
+    cronjobs,
     use() {
       users += 1
       return release

@@ -54,7 +54,7 @@ interface RunState {
 async function runSlot(sources: RunSources, { set, claim, stop }: RunState): Promise<CronjobReport> {
   const { clock, logger } = sources
   const { name, slot } = claim
-  const { timeoutMs } = set.plan.get(name)!
+  const { timeoutMs } = set.cronjobs.get(name)!
   const began = clock.monotonic()
   const limit = setTimeout(
     () => stop.abort(errors.WP_SERVER_CRONJOB_TIMEOUT({ name, seconds: timeoutMs / 1000 })),

@@ -25,7 +25,7 @@ export class CronRunner {
 
   /** Claims and starts every cronjob that is due and not running. */
   async startDue(set: CronjobSet, ledger: Ledger): Promise<void> {
-    for (const job of set.plan.values()) {
+    for (const job of set.cronjobs.values()) {
       const row = ledger.rows.get(job.name)
       const slot = row && dueSlot(job, row, ledger.now)
       if (slot !== undefined) await this.start(set, { ledger, name: job.name, slot })

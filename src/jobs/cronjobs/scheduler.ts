@@ -120,8 +120,8 @@ export class CronScheduler {
 }
 
 /** Returns the milliseconds until the next slot of any cronjob that is not running. */
-function waitForNext({ plan }: CronjobSet, { rows, now }: Ledger): number {
-  const waits = [...plan.values()].flatMap(({ name, timetable }) => {
+function waitForNext({ cronjobs }: CronjobSet, { rows, now }: Ledger): number {
+  const waits = [...cronjobs.values()].flatMap(({ name, timetable }) => {
     const row = rows.get(name)
     const next = row === undefined || isClaimed(row, now) ? undefined : timetable.next(Math.max(now, row.slotAt))
     return next === undefined ? [] : [next - now]

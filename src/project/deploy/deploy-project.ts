@@ -3,7 +3,7 @@ import { awaitServers, type Activation, type ServerOutcome } from '../../release
 import type { AppliedMigration } from '../../host/index.ts'
 import { activateJudged, assertAllowed, judgeRelease, type Consent, type Judgement } from '../../operate/index.ts'
 import { errors } from '../errors.ts'
-import { assertActionsFit, withPlan, type DeployPlan, type PlanContext, type PlanOptions } from './make-plan.ts'
+import { assertActionsFit, withPlan, type DeployPlan, type DeploymentContext, type PlanOptions } from './make-plan.ts'
 import type { Upload } from './target.ts'
 
 export interface DeployOptions extends PlanOptions {
@@ -81,7 +81,7 @@ function consentOf({ isConfirmed, allowBreaking, migrate }: DeployOptions): Cons
   return { isConfirmed, allowBreaking, acceptAccess: isConfirmed, migrate }
 }
 
-async function applyPlan(planning: PlanContext, options: DeployOptions): Promise<Deployment> {
+async function applyPlan(planning: DeploymentContext, options: DeployOptions): Promise<Deployment> {
   const { target, deployable, plan } = planning
   const { release, files, commit, kind } = deployable
   const upload = await target.upload(deployable, plan.missingArtifacts)
@@ -111,7 +111,7 @@ async function applyPlan(planning: PlanContext, options: DeployOptions): Promise
 
 /** After migrations, checks the actions that could not be checked before. */
 async function runMigrations(
-  { target, deployable, plan, report }: PlanContext,
+  { target, deployable, plan, report }: DeploymentContext,
   options: DeployOptions,
 ): Promise<readonly AppliedMigration[]> {
   if (plan.pendingMigrations.length === 0) return []

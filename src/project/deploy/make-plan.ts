@@ -34,11 +34,11 @@ export interface PlanOptions {
   /** Called with why the commit of a project in a repository is unknown. */
   onUnknownCommit?(reason: string): void
   /** Called with the target first. */
-  onTarget?(target: PlannedTarget): void
+  onTarget?(target: TargetFacts): void
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
 }
 
-export interface PlannedTarget {
+export interface TargetFacts {
   /** Without secrets. */
   readonly address: string
   /** The command-line flags that select this target. */
@@ -48,7 +48,7 @@ export interface PlannedTarget {
 
 /** What a deployment would change. */
 export interface DeployPlan extends DeploymentSurvey {
-  readonly target: PlannedTarget
+  readonly target: TargetFacts
   /** Changes that were made in the backend since the last deployment from a folder, and that the project does not have. */
   readonly overwritten: readonly OverwrittenPlace[]
   /** How to keep or undo them; undefined if there are none. */
@@ -56,7 +56,7 @@ export interface DeployPlan extends DeploymentSurvey {
 }
 
 /** The inputs of a plan. */
-export interface PlanContext {
+export interface DeploymentContext {
   readonly target: DeployTarget
   readonly deployable: Deployable
   readonly plan: DeployPlan
@@ -74,7 +74,7 @@ export async function planDeployment(options: PlanOptions): Promise<DeployPlan> 
 /** Opens the target, makes the plan, runs `work` and closes the target. */
 export async function withPlan<Value>(
   options: PlanOptions & { readonly isDeployment?: boolean },
-  work: (planning: PlanContext) => Promise<Value>,
+  work: (planning: DeploymentContext) => Promise<Value>,
 ): Promise<Value> {
   const { from, folder, variables } = options
   const project = from === undefined ? findProject(folder) : undefined
@@ -101,7 +101,7 @@ async function makePlan(
   target: DeployTarget,
   build: StartedBuild,
   options: PlanOptions & { readonly isDeployment?: boolean },
-): Promise<PlanContext> {
+): Promise<DeploymentContext> {
   const report = (diagnostics: readonly Diagnostic[]) => options.onDiagnostics?.(diagnostics)
   if (options.isDeployment === true) await target.assertDeployable()
   const planned = { address: target.address, flags: target.flags, servers: await target.listServers() }

@@ -1,7 +1,7 @@
 import { systemClock, type Variables } from '../../kit/index.ts'
 import { assertActive, awaitServers, type Activated, type ServerOutcome } from '../../release/index.ts'
 import { activateJudged, assertAllowed, type RollbackSurvey } from '../../operate/index.ts'
-import type { PlannedTarget } from './make-plan.ts'
+import type { TargetFacts } from './make-plan.ts'
 import { openTarget } from './open-target.ts'
 
 export interface RollbackOptions {
@@ -24,7 +24,7 @@ export interface RollbackOptions {
   /** Called when the wait begins. Returns a signal that ends it. */
   waitSignal?(): AbortSignal
   /** Called with the target first. */
-  onTarget?(target: PlannedTarget): void
+  onTarget?(target: TargetFacts): void
   /** Called with the plan before anything changes; not called without changes. */
   onPlan?(plan: RollbackPlan): void
   /**
@@ -37,7 +37,7 @@ export interface RollbackOptions {
 
 /** What a rollback would change. */
 export interface RollbackPlan extends RollbackSurvey {
-  readonly target: PlannedTarget
+  readonly target: TargetFacts
 }
 
 export interface Rollback extends RollbackPlan {

@@ -36,11 +36,11 @@ export interface RoutePlan {
  */
 export function planRoute(
   root: string,
-  { definition, texts: before }: PlannedProject,
+  { definition, texts: before }: ExistingProject,
   request: RouteRequest,
 ): RoutePlan {
   const names = nameRoute(request.method, request.path)
-  const context: PlanContext = {
+  const context: RouteContext = {
     editing: openEditing(root, { texts: before }),
     definition,
     request,
@@ -71,18 +71,18 @@ export function planRoute(
 }
 
 /** `validate` warns about public methods that change data without a rate limit. */
-function needsRate({ editing, request }: PlanContext): boolean {
+function needsRate({ editing, request }: RouteContext): boolean {
   const isLimited = findValue(editing, ['routes', request.path, 'rate']) !== undefined
   return request.public && request.method !== 'GET' && !isLimited
 }
 
-interface PlannedProject {
+interface ExistingProject {
   readonly definition: Definition
   /** The definition files. */
   readonly texts: Texts
 }
 
-interface PlanContext {
+interface RouteContext {
   readonly editing: Editing
   readonly definition: Definition
   readonly request: RouteRequest
@@ -91,7 +91,7 @@ interface PlanContext {
 }
 
 /** Next to the other actions of the route, if it has any. */
-function chooseAction({ definition, request, names }: PlanContext): string {
+function chooseAction({ definition, request, names }: RouteContext): string {
   const known = definition.routes.find(({ path }) => path === request.path)
   const files = known?.methods.flatMap(({ action }) => ('file' in action ? [action.file] : [])) ?? []
   const siblings = files.map((file) => path.posix.dirname(file)).filter((folder) => folder.includes('/'))
@@ -110,7 +110,7 @@ function chooseFree(candidates: readonly string[], used: readonly string[]): str
   return candidates.find((file) => !used.includes(file)) ?? candidates.at(-1)!
 }
 
-function describeRoute(context: PlanContext, action: string): WritableMap {
+function describeRoute(context: RouteContext, action: string): WritableMap {
   const { request, shape } = context
   return {
     ...(request.scopes === undefined ? {} : { scopes: request.scopes }),
@@ -119,7 +119,7 @@ function describeRoute(context: PlanContext, action: string): WritableMap {
   }
 }
 
-function describeMethod(context: PlanContext, action: string): WritableMap {
+function describeMethod(context: RouteContext, action: string): WritableMap {
   const { editing, request } = context
   const shared = findValue(editing, ['routes', request.path, 'scopes'])
   const isShared = request.scopes === undefined || JSON.stringify(shared) === JSON.stringify(request.scopes)
@@ -131,7 +131,7 @@ interface MethodParts {
   readonly access?: WritableMap
 }
 
-function makeMethod(context: PlanContext, { action, access = {} }: MethodParts): WritableMap {
+function makeMethod(context: RouteContext, { action, access = {} }: MethodParts): WritableMap {
   const { request, shape } = context
   const { description = '', ...rest } = shape.method
   const open = request.public ? { public: true } : {}

@@ -3,7 +3,8 @@ import { EditRefused, type ClassCatalog, type Texts } from '../../../definition/
 import { loadCatalog } from '../../../operate/index.ts'
 import type { Draft } from '../../draft/draft.ts'
 import type { PlannedEdits } from '../../draft/plan-edits.ts'
-import { subtractKnown, type Planned, type SavedChange } from '../../draft/save-changes.ts'
+import type { PlannedDraft } from '../../draft/planned-draft.ts'
+import { subtractKnown, type SavedChange } from '../../draft/save-changes.ts'
 import type { TaskOutput } from '../../draft/thread/draft-tasks.ts'
 import type { SystemDraft } from '../../draft/system/system-draft.ts'
 import { errors, ProblemWith } from '../../errors.ts'
@@ -87,7 +88,7 @@ export async function formatDiagnostics(
 /** Answers with the new state of the draft. */
 export async function answerSaved(
   call: Pick<AdminSources, 'draft' | 'host'>,
-  { files, isServed, before }: Pick<SavedChange<Planned>, 'files' | 'isServed' | 'before'>,
+  { files, isServed, before }: Pick<SavedChange<PlannedDraft>, 'files' | 'isServed' | 'before'>,
   { count, inverse }: Pick<PlannedEdits, 'count' | 'inverse'>,
 ) {
   const draft = draftOf(call)

@@ -3,15 +3,10 @@ import { Type, type Static } from 'typebox'
 import type { TableDesign } from '../../../tables/index.ts'
 import type { ColumnPlace, ColumnUse, LostUse } from '../../../definition/index.ts'
 import type { Draft } from '../../draft/draft.ts'
+import type { FileChange } from '../../draft/file-change.ts'
 import type { PlannedDraft } from '../../draft/planned-draft.ts'
 import type { DraftFiles } from '../../draft/file-change.ts'
-import type {
-  DesignRequest,
-  DraftTables,
-  PlannedFile,
-  PlannedMigration,
-  PlannedTableApi,
-} from '../../draft/draft-tables.ts'
+import type { DesignRequest, DraftTables, PlannedMigration, PlannedTableApi } from '../../draft/draft-tables.ts'
 import { invertFiles, listEdited } from '../../draft/plan-edits.ts'
 import { saveChange } from '../../draft/save-changes.ts'
 import { errors } from '../../errors.ts'
@@ -53,7 +48,7 @@ const design = record({
 
 const file = record({ file: text, before: maybeText, text: maybeText })
 
-function formatFile({ file: path, before, text: after }: PlannedFile) {
+function formatFile({ file: path, before, text: after }: FileChange) {
   return { file: path, before: before ?? null, text: after ?? null }
 }
 

@@ -23,7 +23,7 @@ import {
 import type { HtmlRoutes } from '../../../host/index.ts'
 import type { Diagnostic } from '../../../kit/index.ts'
 import {
-  compareForPlan,
+  compareReleases,
   parseManifest,
   serializeRelease,
   type Artifact,
@@ -245,7 +245,7 @@ export const draftTasks = {
   async link(context: TaskContext, draft: CodedTexts): Promise<LinkedRelease> {
     const { own, base: before, ...built } = await context.link(draft)
     const { id, manifest, artifacts } = serializeRelease(built)
-    const compared = compareForPlan(before, parseManifest(manifest))
+    const compared = compareReleases(before, parseManifest(manifest))
     return { id, manifest, hashes: artifacts.map(({ hash }) => hash), own, compared }
   },
 

@@ -1,9 +1,9 @@
 import type { FailingAction } from '../../../host/index.ts'
-import type { ChangePlan, LiveServer, MissingVariable, StoredRelease } from '../../../release/index.ts'
+import type { ReleaseDifference, LiveServer, MissingVariable, StoredRelease } from '../../../release/index.ts'
 import type { Rollbacks } from './find-rollbacks.ts'
 
 /** What is known about a release before it may become active, whichever way it is meant to get there. */
-export interface ReleaseFacts extends ChangePlan {
+export interface ReleaseFacts extends ReleaseDifference {
   readonly id: string
   /** The version of Waypost that built the release. */
   readonly built: string

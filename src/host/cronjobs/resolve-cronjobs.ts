@@ -11,7 +11,7 @@ import { errors } from '../errors.ts'
 import { makeTimetable, type Timetable } from './timetable.ts'
 
 /** When a cronjob of a release is due, and how long it may run. */
-export interface PlannedCronjob {
+export interface ResolvedCronjob {
   readonly name: string
   readonly schedule: string
   readonly timezone: string
@@ -19,24 +19,27 @@ export interface PlannedCronjob {
   readonly timetable: Timetable
 }
 
-export type Plan = ReadonlyMap<string, PlannedCronjob>
+export type ResolvedCronjobs = ReadonlyMap<string, ResolvedCronjob>
 
 /**
  * Parses the cronjobs of a release with the variables of this host.
  * @throws WP_SERVER_VARIABLE, WP_SERVER_CRONJOB
  */
-export function planCronjobs({ id, manifest }: Pick<StoredRelease, 'id' | 'manifest'>, variables: Variables): Plan {
-  const planned = Object.entries(manifest.cronjobs).map(([name, cronjob]) => {
+export function resolveCronjobs(
+  { id, manifest }: Pick<StoredRelease, 'id' | 'manifest'>,
+  variables: Variables,
+): ResolvedCronjobs {
+  const resolved = Object.entries(manifest.cronjobs).map(([name, cronjob]) => {
     const { schedule, timezone = 'UTC', timeout } = cronjob
     const { value, missing } = resolveReferences({ schedule, timezone, timeout }, variables)
     if (missing.length > 0) {
       throw errors.WP_SERVER_VARIABLE({ variables: missing.join(', '), release: shortId(id) })
     }
-    const found = planCronjob(name, value)
+    const found = resolveCronjob(name, value)
     if ('problem' in found) throw errors.WP_SERVER_CRONJOB({ name, release: shortId(id), reason: found.problem })
     return [name, found] as const
   })
-  return new Map(planned)
+  return new Map(resolved)
 }
 
 interface CronjobConfig {
@@ -45,10 +48,10 @@ interface CronjobConfig {
   readonly timeout: string | undefined
 }
 
-function planCronjob(
+function resolveCronjob(
   name: string,
   { schedule, timezone, timeout }: CronjobConfig,
-): PlannedCronjob | { readonly problem: string } {
+): ResolvedCronjob | { readonly problem: string } {
   const parsed = parseSchedule(schedule)
   if ('problem' in parsed) return parsed
   if (!isTimezone(timezone)) return { problem: `unknown time zone "${timezone}"` }

@@ -6,7 +6,7 @@ import { compareAccessWarnings } from './access-warnings.ts'
 import { compareManifests } from './compare-manifests.ts'
 
 /** What the activation of a release would change. */
-export interface ChangePlan {
+export interface ReleaseDifference {
   readonly changes: readonly ReleaseChange[]
   /**
    * How breaking changes are handled: `forbid` if either the active or the new release says so, so that a release cannot
@@ -26,17 +26,17 @@ export interface ComparedManifests {
 }
 
 /** Compares two manifests. Needs no variables and no database, so that a thread can do it. */
-export function compareForPlan(before: Manifest | undefined, after: Manifest): ComparedManifests {
+export function compareReleases(before: Manifest | undefined, after: Manifest): ComparedManifests {
   const policies = [before, after].flatMap((manifest) => manifest?.config['breaking_changes'] ?? [])
   const accessWarnings = compareAccessWarnings(before, after)
   return { changes: compareManifests(before, after), policies, accessWarnings }
 }
 
 /** @param calls the calls of each method in the last 24 hours: `GET /todo` → number */
-export function planChanges(
+export function toDifference(
   { changes, policies, accessWarnings }: ComparedManifests,
   { calls, variables }: { readonly calls: Readonly<Record<string, number>>; readonly variables: Variables },
-): ChangePlan {
+): ReleaseDifference {
   return {
     changes: changes.map((one) => countCalls(one, calls)),
     breakingChanges: policies.some((policy) => isForbid(policy, variables)) ? 'forbid' : 'warn',
