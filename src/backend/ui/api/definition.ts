@@ -1,7 +1,7 @@
 import { queryOptions, type QueryClient } from '@tanstack/react-query'
-import { call, type Answer } from './call.ts'
+import { call, type ResponseOf } from './call.ts'
 
-export type Definition = Answer<'GET /release/:id/definition'>
+export type Definition = ResponseOf<'GET /release/:id/definition'>
 export type Route = Definition['routes'][number]
 
 /** The definition in the draft of the server, or of the active release if there is no draft; empty without a release. */
@@ -25,7 +25,7 @@ export const tablesQuery = queryOptions({
 
 /** The id of the definition that the pages of Build show: `draft` on a server with a draft, even without changes. */
 export function definitionId(client: QueryClient): 'active' | 'draft' {
-  const draft = client.getQueryData<Answer<'GET /draft'> | null>(['draft', 'state'])
+  const draft = client.getQueryData<ResponseOf<'GET /draft'> | null>(['draft', 'state'])
   return draft?.mode === 'server' ? 'draft' : 'active'
 }
 

@@ -44,28 +44,28 @@ export class Problem extends Error {
   }
 }
 
-/** The answer of the server with its ETag. */
-export interface Answer<Value> {
+/** The data of a response with its ETag. */
+export interface WithEtag<Value> {
   readonly data: Value
   readonly etag: string | undefined
 }
 
 /** Sends a request to a path below `apiPath`. @throws Problem, SignInCancelled, TypeError if there is no network */
 export async function send<Value>(method: Method, path: string, options: SendOptions = {}): Promise<Value> {
-  return (await sendForAnswer<Value>(method, path, options)).data
+  return (await sendWithEtag<Value>(method, path, options)).data
 }
 
-/** Like `send`, with the ETag of the answer. */
-export async function sendForAnswer<Value>(
+/** Like `send`, with the ETag of the response. */
+export async function sendWithEtag<Value>(
   method: Method,
   path: string,
   options: SendOptions = {},
-): Promise<Answer<Value>> {
+): Promise<WithEtag<Value>> {
   const response = await sendForResponse(method, path, options)
   return { data: (await readData(response)) as Value, etag: response.headers.get('etag') ?? undefined }
 }
 
-/** Like `send`, for an answer that is read while it arrives. */
+/** Like `send`, for a response that is read while it arrives. */
 export async function sendForResponse(method: Method, path: string, options: SendOptions = {}): Promise<Response> {
   const token = await accessToken()
   let response = await request(method, path, { ...options, token })
@@ -107,7 +107,7 @@ async function request(
   })
 }
 
-/** @throws Problem if a proxy answers with a page, for example to log in there */
+/** @throws Problem if a proxy responds with a page, for example to log in there */
 async function readData(response: Response): Promise<unknown> {
   const { proxyPage: title, proxyHint: hint } = problemTexts
   const text = await response.text()

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { call, type Answer } from '../api/call.ts'
+import { call, type ResponseOf } from '../api/call.ts'
 import { config, issuer } from '../config.ts'
 import { sessionStore } from '../session/session.ts'
 import { announce } from './announce.tsx'
@@ -15,7 +15,7 @@ import { tokensTexts } from '../pages/token-texts.ts'
 
 // What the pages of users, clients, tokens and scopes share.
 
-export type Ended = Answer<'GET /user/:user/access'>
+export type Ended = ResponseOf<'GET /user/:user/access'>
 
 export function AccessState({ status }: { readonly status: 'active' | 'disabled' }) {
   return status === 'active' ? <>{accessTexts.active}</> : <State tone="warn">{accessTexts.disabled}</State>

@@ -28,7 +28,7 @@ interface AttemptsProps {
   readonly notAllowed: string
 }
 
-/** The newest first, whose answer is open: it says why the delivery failed. */
+/** The newest first, whose response is open: it says why the delivery failed. */
 export function Attempts({ attempts, limit, notAllowed }: AttemptsProps) {
   return (
     <section>
@@ -43,9 +43,9 @@ export function Attempts({ attempts, limit, notAllowed }: AttemptsProps) {
                 {attempt.latency_ms === null ? null : <span>{texts.ms(attempt.latency_ms)}</span>}
                 <ExactTime value={attempt.started} />
               </summary>
-              <Answer attempt={attempt} notAllowed={notAllowed} />
+              <ResponseBody attempt={attempt} notAllowed={notAllowed} />
               {attempt.headers === undefined || attempt.headers.length === 0 ? null : (
-                <AnswerHeaders headers={attempt.headers} />
+                <ResponseHeaders headers={attempt.headers} />
               )}
             </details>
           </li>
@@ -56,22 +56,22 @@ export function Attempts({ attempts, limit, notAllowed }: AttemptsProps) {
   )
 }
 
-interface AnswerProps {
+interface ResponseBodyProps {
   readonly attempt: Attempt
   readonly notAllowed: string
 }
 
-function Answer({ attempt: { status, answer, outcome, ...attempt }, notAllowed }: AnswerProps) {
+function ResponseBody({ attempt: { status, answer, outcome, ...attempt }, notAllowed }: ResponseBodyProps) {
   if (attempt.answer_hidden === true) return <p className="soft">{texts.hidden}</p>
-  if (answer !== null && answer !== '') return <CodeBlock code={formatJson(answer)} label={texts.answer} />
+  if (answer !== null && answer !== '') return <CodeBlock code={formatJson(answer)} label={texts.responseBody} />
   if (outcome.startsWith('WP_OUTBOUND')) return <p className="soft">{notAllowed}</p>
-  return <p className="soft">{status === null ? texts.noAnswer : texts.emptyAnswer}</p>
+  return <p className="soft">{status === null ? texts.noResponse : texts.emptyResponse}</p>
 }
 
-function AnswerHeaders({ headers }: Pick<Required<Attempt>, 'headers'>) {
+function ResponseHeaders({ headers }: Pick<Required<Attempt>, 'headers'>) {
   return (
     <section className="stack">
-      <h3>{texts.answerHeaders}</h3>
+      <h3>{texts.responseHeaders}</h3>
       <dl className="facts mono">
         {headers.map(({ name, value }, index) => (
           <div key={index}>

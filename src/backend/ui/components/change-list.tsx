@@ -1,8 +1,8 @@
-import type { Answer } from '../api/call.ts'
+import type { ResponseOf } from '../api/call.ts'
 import { State } from './badge.tsx'
 import { changesTexts as texts } from './change-texts.ts'
 
-type Change = Answer<'GET /release/:id/diff/:other'>['changes'][number]
+type Change = ResponseOf<'GET /release/:id/diff/:other'>['changes'][number]
 
 /** The differences between two releases, those that break callers first. */
 export function ChangeList({ changes }: { readonly changes: readonly Change[] }) {

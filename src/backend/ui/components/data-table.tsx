@@ -10,7 +10,7 @@ import { ProblemAlert } from './problem.tsx'
 import { useListQuery, type ListQuery, type ListState } from './use-list-query.ts'
 import { tableTexts } from './data-table-texts.ts'
 
-/** A page of a list, as the admin API answers. */
+/** A page of a list, as the admin API returns it. */
 export interface ListPage<Row> {
   readonly entry: readonly Row[]
   /** The cursor of the next page. */

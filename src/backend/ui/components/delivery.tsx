@@ -31,7 +31,7 @@ export function DeliveryState({ delivery: { status, failures } }: DeliveryStateP
   return <State tone={tones[shown]}>{operateTexts.statuses[shown]}</State>
 }
 
-/** The result of an attempt: the status of the answer, or why there was none. */
+/** The result of an attempt: the status of the response, or why there was none. */
 export function describeResult({ status, outcome }: Pick<NonNullable<Delivery['last']>, 'status' | 'outcome'>): string {
   if (status === null) return outcome // also where the user may not see the response
   return outcome === 'delivered' || outcome === `status ${status}` ? String(status) : outcome
@@ -141,7 +141,7 @@ export function deliveryColumns(...names: readonly ColumnName[]): readonly Colum
 const maxSteps = 40
 
 /**
- * Loads a page of deliveries. The server looks through a limited number of them for each answer, so this asks again
+ * Loads a page of deliveries. The server looks through a limited number of them for each response, so this asks again
  * until it finds some.
  */
 export async function loadDeliveries({ cursor, ...filter }: ListQuery, signal: AbortSignal) {

@@ -1,7 +1,7 @@
 import { Checkbox, Skeleton } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { call, type Answer } from '../api/call.ts'
+import { call, type ResponseOf } from '../api/call.ts'
 import { useHasDraft, useServerDraft } from '../edit/draft.ts'
 import { announce } from './announce.tsx'
 import { ChangeList } from './change-list.tsx'
@@ -101,7 +101,7 @@ function useKeeping() {
 }
 
 /** Why the release cannot be activated, and what servers lack for it. */
-function Concerns(survey: Answer<'GET /release/:id/rollback'>) {
+function Concerns(survey: ResponseOf<'GET /release/:id/rollback'>) {
   const { problem } = survey
   const warnings = [
     ...survey.missing_variables.map(({ name, servers }) => texts.notSetOn(name, servers)),

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { call, type Answer } from '../api/call.ts'
-import { send, sendForAnswer } from '../api/send.ts'
+import { call, type ResponseOf } from '../api/call.ts'
+import { send, sendWithEtag } from '../api/send.ts'
 import { issuer } from '../config.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
@@ -17,7 +17,7 @@ import { tryItTexts as texts } from '../try/try-texts.ts'
 const tokens = keepToken(() => call('POST /token/try', {}))
 
 /** Calls a method of the served release with a token of the user. */
-export function TryIt({ method }: { readonly method: Answer<'GET /release/:id/method'> }) {
+export function TryIt({ method }: { readonly method: ResponseOf<'GET /release/:id/method'> }) {
   const user = useStore(sessionStore)?.user.name ?? ''
   return (
     <TryMethod
@@ -40,7 +40,7 @@ function MissingScope({ scopes, onGranted }: { readonly scopes: readonly string[
   const granting = useMutation({
     mutationFn: async (scope: string) => {
       const path = `user/${encodeURIComponent(user)}`
-      const { data, etag } = await sendForAnswer<{ readonly scopes: readonly string[] }>('GET', path)
+      const { data, etag } = await sendWithEtag<{ readonly scopes: readonly string[] }>('GET', path)
       await send('PATCH', path, { body: { scopes: [...data.scopes, scope] }, ifMatch: etag })
       tokens.forget()
       return scope

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { Problem, type Answer } from '../api/send.ts'
+import { Problem, type WithEtag } from '../api/send.ts'
 
 interface EditOptions<Record, Fields> {
   readonly record: Record
@@ -7,9 +7,9 @@ interface EditOptions<Record, Fields> {
   /** The editable values of a record. */
   fieldsOf(record: Record): Fields
   /** Loads the record again, after another user changed it. */
-  reload(): Promise<Answer<Record>>
+  reload(): Promise<WithEtag<Record>>
   /** Sends the fields with the ETag of the record that they were based on. */
-  save(fields: Fields, ifMatch: string | undefined): Promise<Answer<Record>>
+  save(fields: Fields, ifMatch: string | undefined): Promise<WithEtag<Record>>
 }
 
 export interface Edit<Fields> {

@@ -1,23 +1,23 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { call, callForAnswer, type Answer } from '../api/call.ts'
+import { call, callWithEtag, type ResponseOf } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
 import { config, hasDraft } from '../config.ts'
 import { sessionStore } from '../session/session.ts'
 import { useStore } from '../session/store.ts'
 
 /** The definition that the pages edit: a folder in `dev`, the draft of a server elsewhere. */
-export type Draft = Answer<'GET /draft'>
+export type Draft = ResponseOf<'GET /draft'>
 /** A problem in the definition files. `at` is a JSON pointer in waypost.yml; null if the file could not be parsed. */
 export type Diagnostic = Draft['diagnostics'][number]
 export type FileChange = Draft['changes'][number]
 
 /** A value of the definition as it is in its file. Without a value there is none. */
-export interface DraftValue extends Answer<'GET /draft/value'> {
+export interface DraftValue extends ResponseOf<'GET /draft/value'> {
   readonly value: unknown
   readonly etag: string | undefined
 }
 
-export interface DraftFile extends Answer<'GET /draft/file'> {
+export interface DraftFile extends ResponseOf<'GET /draft/file'> {
   readonly etag: string | undefined
 }
 
@@ -62,7 +62,7 @@ export function valueQuery(at: string) {
   return queryOptions({
     queryKey: ['draft', 'value', at],
     async queryFn({ signal }): Promise<DraftValue> {
-      const { data, etag } = await callForAnswer('GET /draft/value', { query: { at } }, { signal })
+      const { data, etag } = await callWithEtag('GET /draft/value', { query: { at } }, { signal })
       return { ...data, value: data.value, etag }
     },
   })
@@ -77,7 +77,7 @@ export function fileQuery(file: string) {
   return queryOptions({
     queryKey: ['draft', 'file', file],
     async queryFn({ signal }): Promise<DraftFile> {
-      const { data, etag } = await callForAnswer('GET /draft/file', { query: { path: file } }, { signal })
+      const { data, etag } = await callWithEtag('GET /draft/file', { query: { path: file } }, { signal })
       return { ...data, etag }
     },
   })
@@ -92,9 +92,9 @@ export function useDefinitionSchema() {
   }).data
 }
 
-async function orNothing<Value>(answer: Promise<Value>): Promise<Value | null> {
+async function orNothing<Value>(response: Promise<Value>): Promise<Value | null> {
   try {
-    return await answer
+    return await response
   } catch (error) {
     if (error instanceof Problem && error.code === 'WP_BACKEND_DRAFT') return null
     throw error

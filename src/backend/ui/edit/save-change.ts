@@ -1,12 +1,12 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { call, type Answer, type Input } from '../api/call.ts'
+import { call, type ResponseOf, type Input } from '../api/call.ts'
 import { makeStore } from '../session/store.ts'
 import { describeEdits, type SaveDescription } from './describe-save.ts'
 
 /** A change: edits of values, and new texts of files. */
 export type Change = Input<'PATCH /draft'>['body']
 export type Edit = NonNullable<Change['edits']>[number]
-type Saved = Answer<'PATCH /draft'>
+type Saved = ResponseOf<'PATCH /draft'>
 
 /** A save of this window. */
 export interface LastSaved extends Saved, SaveDescription {

@@ -171,7 +171,7 @@ const statuses = [
   'default',
 ]
 
-/** What a method answers. */
+/** What a method responds with. */
 export function ResponseSection({
   edit,
   at,

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
-import type { Answer } from '../api/call.ts'
+import type { ResponseOf } from '../api/call.ts'
 import type { DraftEdit } from '../edit/draft-edit.ts'
 import { pointerOf } from '../edit/values.ts'
 
 /** The method as it is served; undefined while it is not. */
-export type ServedMethod = Answer<'GET /release/:id/method'> | undefined
+export type ServedMethod = ResponseOf<'GET /release/:id/method'> | undefined
 
 /** The places of a method in waypost.yml. */
 export function placesOf(method: string, path: string) {

@@ -1,6 +1,6 @@
 import { Button, Checkbox, NativeSelect, Radio, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient, type UseQueryResult } from '@tanstack/react-query'
-import { call, type Answer } from '../api/call.ts'
+import { call, type ResponseOf } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { MethodBadge } from '../components/badge.tsx'
 import { CodeBlock } from '../components/copy.tsx'
@@ -66,7 +66,7 @@ export function Methods({ state, known, rowKey, onChange }: MethodsProps) {
   )
 }
 
-export type Parent = Answer<'POST /draft/table-api'>['parents'][number]
+export type Parent = ResponseOf<'POST /draft/table-api'>['parents'][number]
 
 interface OwnerProps {
   /** The columns that may contain the id of a user. */
@@ -195,7 +195,7 @@ export function EventFields({ state, known, isMissing, onChange }: EventFieldsPr
 interface FilesProps {
   readonly connection: string
   readonly design: Design
-  readonly preview: UseQueryResult<Answer<'POST /draft/table-api'>>
+  readonly preview: UseQueryResult<ResponseOf<'POST /draft/table-api'>>
 }
 
 /** The files that will be written. */

@@ -1,5 +1,5 @@
 import { Checkbox, Tabs } from '@mantine/core'
-import type { Answer } from '../api/call.ts'
+import type { ResponseOf } from '../api/call.ts'
 import { CodeBlock } from '../components/copy.tsx'
 import { endSentence } from '../components/problem.tsx'
 import { useServerDraft } from '../edit/draft.ts'
@@ -8,7 +8,7 @@ import type { Row } from './table-state.ts'
 import { tableEditorTexts as texts } from './table-texts.ts'
 
 /** What saving a table would do. */
-export type TablePlan = Answer<'POST /draft/migration'>
+export type TablePlan = ResponseOf<'POST /draft/migration'>
 
 /** A problem as sentences. */
 export function writeProblem({ message, hint }: Pick<TablePlan['problems'][number], 'message' | 'hint'>): string {

@@ -1,11 +1,11 @@
-import type { Answer, Input } from '../api/call.ts'
+import type { ResponseOf, Input } from '../api/call.ts'
 
 export type Design = NonNullable<
   Input<'POST /draft/migration'> extends { body: infer Body } ? Body : never
 >['design'] & {}
 export type DesignColumn = Design['columns'][number]
 export type ColumnType = DesignColumn['type']
-export type LoadedTable = NonNullable<Answer<'GET /draft/table'>['table']>
+export type LoadedTable = NonNullable<ResponseOf<'GET /draft/table'>['table']>
 
 /** A column in the form. */
 export interface Row {

@@ -2,7 +2,7 @@ import { Button, Checkbox, Skeleton, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call, callForAnswer, type Answer } from '../api/call.ts'
+import { call, callWithEtag, type ResponseOf } from '../api/call.ts'
 import {
   AccessDialog,
   AccessState,
@@ -42,7 +42,7 @@ const texts = {
   noGrant: 'This client has no grant that lets it get a token.',
 } as const
 
-type Client = Answer<'GET /client/:id'>
+type Client = ResponseOf<'GET /client/:id'>
 
 export function Page() {
   const { id = '' } = useParams({ strict: false })
@@ -50,7 +50,7 @@ export function Page() {
   const [secret, setSecret] = useState<string>()
   const client = useQuery({
     queryKey: ['client', id],
-    queryFn: ({ signal }) => callForAnswer('GET /client/:id', { params: { id } }, { signal }),
+    queryFn: ({ signal }) => callWithEtag('GET /client/:id', { params: { id } }, { signal }),
   })
   const found = client.data?.data
   useCrumbTitle(found?.name)
@@ -211,11 +211,11 @@ function ClientForm({ client, owner, etag }: ClientFormProps) {
       scopes,
       uris: uris.join('\n'),
     }),
-    reload: () => callForAnswer('GET /client/:id', { params }),
+    reload: () => callWithEtag('GET /client/:id', { params }),
     async save({ name, grants, scopes, uris }, ifMatch) {
       const redirectUris = uris.split(/\s+/).filter((uri) => uri !== '')
       const body = { name, grants: [...grants], scopes: [...scopes], redirect_uris: redirectUris }
-      const saved = await callForAnswer('PATCH /client/:id', { params, body }, { ifMatch })
+      const saved = await callWithEtag('PATCH /client/:id', { params, body }, { ifMatch })
       announce(accessTexts.saved)
       await refresh()
       return saved

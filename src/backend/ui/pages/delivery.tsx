@@ -1,7 +1,7 @@
 import { Button, Skeleton } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { call, type Answer } from '../api/call.ts'
+import { call, type ResponseOf } from '../api/call.ts'
 import { announce } from '../components/announce.tsx'
 import { Attempts } from '../components/attempts.tsx'
 import { CodeBlock, CommandHint, CopyText } from '../components/copy.tsx'
@@ -14,7 +14,7 @@ import { deliveriesTexts as listTexts, deliveryTexts as texts } from '../compone
 import { modeTexts } from '../components/mode-texts.ts'
 import { operateTexts as operate } from '../components/operate-texts.ts'
 
-type Delivery = Answer<'GET /delivery/:id'>
+type Delivery = ResponseOf<'GET /delivery/:id'>
 
 const pendingMs = 1500
 const finishedMs = 15_000

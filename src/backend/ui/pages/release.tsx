@@ -2,7 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useId, useState, type ReactNode } from 'react'
-import { call, type Answer } from '../api/call.ts'
+import { call, type ResponseOf } from '../api/call.ts'
 import { State } from '../components/badge.tsx'
 import { ChangeList } from '../components/change-list.tsx'
 import { CopyText } from '../components/copy.tsx'
@@ -32,7 +32,7 @@ const texts = {
   since: (id: string) => `Changes since release ${id}`,
 } as const
 
-type Release = Answer<'GET /release/:id'>
+type Release = ResponseOf<'GET /release/:id'>
 
 export function Page() {
   const { id = '' } = useParams({ strict: false })

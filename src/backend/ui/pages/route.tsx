@@ -2,7 +2,7 @@ import { Skeleton, Tabs } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazyPart } from '../components/lazy-part.tsx'
-import { call, type Answer } from '../api/call.ts'
+import { call, type ResponseOf } from '../api/call.ts'
 import { Problem } from '../api/send.ts'
 import { definitionId, definitionQuery, nameOf } from '../api/definition.ts'
 import { RouteTitle, State } from '../components/badge.tsx'
@@ -18,7 +18,7 @@ import { useCanEdit } from '../edit/draft.ts'
 import { buildTexts } from '../components/definition-texts.ts'
 import { routeTexts as texts, routesTexts } from './route-texts.ts'
 
-type Method = Answer<'GET /release/:id/method'>
+type Method = ResponseOf<'GET /release/:id/method'>
 
 const tabs = ['method', 'try', 'definition', 'traffic'] as const
 

@@ -91,7 +91,7 @@ export function Page() {
 
 function ServerState({ server: { state, error, wanted, release } }: { readonly server: Server }) {
   const isWaiting = wanted !== null && wanted !== release
-  // The server answers requests, but has nothing to serve.
+  // The server responds to requests, but has nothing to serve.
   if (state === 'starting' && wanted === null) return <State tone="quiet">{texts.noRelease}</State>
   return (
     <>

@@ -2,7 +2,7 @@ import { Button, Menu, Skeleton } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call, callForAnswer, type Answer } from '../api/call.ts'
+import { call, callWithEtag, type ResponseOf } from '../api/call.ts'
 import { MoreMenu } from '../components/more-menu.tsx'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
@@ -19,7 +19,7 @@ import { operateTexts } from '../components/operate-texts.ts'
 import { subscriptionTexts as texts } from '../components/subscription-texts.ts'
 import { pageTitles } from '../page-titles.ts'
 
-type Subscription = Answer<'GET /subscription/:id'>
+type Subscription = ResponseOf<'GET /subscription/:id'>
 type Action = 'pause' | 'disable' | 'delete' | 'rotate' | 'endpoint'
 
 const refreshMs = 5000
@@ -31,7 +31,7 @@ export function Page() {
   const queries = useQueryClient()
   const loaded = useQuery({
     queryKey: ['subscription', id],
-    queryFn: ({ signal }) => callForAnswer('GET /subscription/:id', { params: { id } }, { signal }),
+    queryFn: ({ signal }) => callWithEtag('GET /subscription/:id', { params: { id } }, { signal }),
     staleTime: 0,
     refetchInterval: action === undefined ? refreshMs : false,
   })
@@ -213,7 +213,7 @@ function ActionDialog({ action, subscription, etag, setStatus, onChanged, onClos
       <EndpointDialog
         endpoint={subscription.endpoint}
         onSave={async (endpoint) => {
-          await callForAnswer('PATCH /subscription/:id', { params: { id }, body: { endpoint } }, { ifMatch: etag })
+          await callWithEtag('PATCH /subscription/:id', { params: { id }, body: { endpoint } }, { ifMatch: etag })
           await onChanged()
         }}
         onClose={onClose}

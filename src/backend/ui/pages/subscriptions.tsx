@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call, type Answer } from '../api/call.ts'
+import { call, type ResponseOf } from '../api/call.ts'
 import { TablePage } from '../components/table-page.tsx'
 import { CutText, EndpointText } from '../components/delivery.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
@@ -75,7 +75,7 @@ export function Page() {
   )
 }
 
-type Added = Answer<'POST /subscription'>
+type Added = ResponseOf<'POST /subscription'>
 
 function AddSubscription({ onClose }: { onClose(): void }) {
   const { event: chosen }: { readonly event?: string } = useSearch({ strict: false })

@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call, type Answer, type Entry, type Input } from '../api/call.ts'
+import { call, type ResponseOf, type Entry, type Input } from '../api/call.ts'
 import { AccessDialog, ScopeSummary, useRefreshAccess, type Subject } from '../components/access.tsx'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
@@ -18,7 +18,7 @@ import { tokensTexts as texts } from './token-texts.ts'
 
 type Token = Entry<'GET /token'>
 /** A token from the list, or one that was pasted. */
-type Shown = Token | Answer<'POST /token/find'>
+type Shown = Token | ResponseOf<'POST /token/find'>
 
 const columns: readonly Column<Token>[] = [
   {
@@ -174,7 +174,7 @@ function RevokeDialog({ token, onClose }: { readonly token: Shown; onClose(): vo
 }
 
 interface PasteTokenProps {
-  onFound(token: Answer<'POST /token/find'>): void
+  onFound(token: ResponseOf<'POST /token/find'>): void
   onClose(): void
 }
 

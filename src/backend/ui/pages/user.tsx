@@ -2,7 +2,7 @@ import { Button, Checkbox, Skeleton, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call, callForAnswer, type Answer } from '../api/call.ts'
+import { call, callWithEtag, type ResponseOf } from '../api/call.ts'
 import {
   AccessDialog,
   AccessState,
@@ -47,14 +47,14 @@ const texts = {
   createdAt: 'created',
 } as const
 
-type User = Answer<'GET /user/:user'>
+type User = ResponseOf<'GET /user/:user'>
 
 export function Page() {
   const { name = '' } = useParams({ strict: false })
   const [action, setAction] = useState<AccessAction | 'password'>()
   const user = useQuery({
     queryKey: ['user', name],
-    queryFn: ({ signal }) => callForAnswer('GET /user/:user', { params: { user: name } }, { signal }),
+    queryFn: ({ signal }) => callWithEtag('GET /user/:user', { params: { user: name } }, { signal }),
   })
   if (user.isError) return <ProblemAlert error={user.error} onRetry={() => void user.refetch()} />
   const found = user.data?.data
@@ -124,10 +124,10 @@ function UserForm({ user, etag }: { readonly user: User; readonly etag: string |
     record: user,
     etag,
     fieldsOf: ({ email, scopes }): UserFields => ({ email: email ?? '', scopes }),
-    reload: () => callForAnswer('GET /user/:user', { params }),
+    reload: () => callWithEtag('GET /user/:user', { params }),
     async save({ email, scopes }, ifMatch) {
       const body = { email: email === '' ? null : email, scopes: [...scopes] }
-      const saved = await callForAnswer('PATCH /user/:user', { params, body }, { ifMatch })
+      const saved = await callWithEtag('PATCH /user/:user', { params, body }, { ifMatch })
       announce(accessTexts.saved)
       await refresh()
       return saved

@@ -19,7 +19,7 @@ export interface Client {
   readonly status: 'active' | 'disabled'
   readonly disabled_by?: 'administrator' | 'owner'
   readonly created: string
-  /** Only in the answer that creates it. */
+  /** Only in the response that creates it. */
   readonly secret?: string
 }
 
@@ -82,7 +82,7 @@ export interface Subscription {
   readonly postponed_until?: string
   /** Present while a replaced secret also signs; not in lists. */
   readonly previous_secret_until?: string
-  /** Only in the answer that creates it or replaces it. */
+  /** Only in the response that creates it or replaces it. */
   readonly secret?: string
 }
 

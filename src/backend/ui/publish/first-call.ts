@@ -10,7 +10,7 @@ interface Known {
 }
 
 /**
- * Returns a method to call after publishing that answers as soon as it is sent: preferably a new one, and POST. Not one of
+ * Returns a method to call after publishing that responds as soon as it is sent: preferably a new one, and POST. Not one of
  * a row, and no POST to a table whose rows refer to others, since nothing says which rows exist.
  */
 export function findFirstCall({ changes }: Plan, { routes, tables, scopes }: Known): string | undefined {

@@ -51,18 +51,18 @@ export function isReturning(): boolean {
  */
 export async function startSession(): Promise<Started> {
   if (!isReturning()) return leave('')
-  const answer = new URLSearchParams(location.search)
-  const state = answer.get('state') ?? ''
+  const response = new URLSearchParams(location.search)
+  const state = response.get('state') ?? ''
   // Pages of user routes in this tab must not find the code in its history.
   history.replaceState(undefined, '', config.base + config.redirectPath)
-  if (state.startsWith(windowState)) return handOver(answer)
+  if (state.startsWith(windowState)) return handOver(response)
   const pending = readPending(state)
   sessionStorage.removeItem(storageKey)
   if (pending === undefined) return leave(`${uiPath}/`)
-  const code = answer.get('code')
+  const code = response.get('code')
   // The problem is shown at the address where signing in began.
   if (code === null) history.replaceState(undefined, '', pending.path)
-  if (code === null) return { state: 'failed', ...describeError(answer) }
+  if (code === null) return { state: 'failed', ...describeError(response) }
   try {
     await redeem(code, pending.verifier)
   } catch (error) {
@@ -101,9 +101,9 @@ function readPending(state: string): Pending | undefined {
   return isOurs ? pending : undefined
 }
 
-function describeError(answer: URLSearchParams): { error: string; message: string; hint: string } {
-  const error = answer.get('error') ?? ''
-  return { error, message: startTexts.failed, hint: answer.get('error_description') ?? error }
+function describeError(response: URLSearchParams): { error: string; message: string; hint: string } {
+  const error = response.get('error') ?? ''
+  return { error, message: startTexts.failed, hint: response.get('error_description') ?? error }
 }
 
 /**
@@ -114,19 +114,19 @@ function describeError(answer: URLSearchParams): { error: string; message: strin
 const isShared = new URL(issuer).origin === location.origin
 
 /** In a window that was opened to sign in again: gives the code to the page that opened it. */
-async function handOver(answer: URLSearchParams): Promise<Started> {
+async function handOver(response: URLSearchParams): Promise<Started> {
   if (isShared) {
     const opener = window.opener as Window | null
-    opener?.postMessage(Object.fromEntries(answer), location.origin) // it closes this window
+    opener?.postMessage(Object.fromEntries(response), location.origin) // it closes this window
     return { state: 'window' }
   }
   const channel = new BroadcastChannel(channelName)
   const taken = new Promise<void>((resolve) => {
     channel.addEventListener('message', ({ data }) => {
-      if (data === `taken ${answer.get('state')}`) resolve()
+      if (data === `taken ${response.get('state')}`) resolve()
     })
   })
-  channel.postMessage(Object.fromEntries(answer))
+  channel.postMessage(Object.fromEntries(response))
   void taken.then(() => window.close())
   return { state: 'window' }
 }
@@ -177,7 +177,7 @@ export function openSignIn(reason: SignInReason, onProblem: (message: string) =>
   }
   const opened = window.open('', '_blank', 'popup,width=480,height=640')
   void makePkce().then(({ verifier, challenge }) => {
-    const take = (data: Answer): void => {
+    const take = (data: AuthorizationResponse): void => {
       if (typeof data === 'string' || data['state'] !== state) return
       if (isShared) opened?.close()
       else channel.postMessage(`taken ${state}`)
@@ -186,11 +186,11 @@ export function openSignIn(reason: SignInReason, onProblem: (message: string) =>
       redeem(code, verifier).then(stop, (error: Error) => onProblem(error.message))
     }
     if (isShared) {
-      const onMessage = ({ source, origin, data }: MessageEvent<Answer>) => {
+      const onMessage = ({ source, origin, data }: MessageEvent<AuthorizationResponse>) => {
         if (source === opened && origin === location.origin) take(data)
       }
       window.addEventListener('message', onMessage, { signal: stopping.signal })
-    } else channel.addEventListener('message', ({ data }: MessageEvent<Answer>) => take(data))
+    } else channel.addEventListener('message', ({ data }: MessageEvent<AuthorizationResponse>) => take(data))
     const url = authorizeUrl({ state, challenge, prompt: reason === 'password' ? 'login' : undefined })
     if (opened === null) onProblem(signInTexts.blocked)
     else opened.location.replace(url)
@@ -198,8 +198,8 @@ export function openSignIn(reason: SignInReason, onProblem: (message: string) =>
   return stop
 }
 
-/** The answer of the authorization endpoint, or what windows say to each other. */
-type Answer = Readonly<Record<string, string>> | string
+/** The response of the authorization endpoint, or what windows say to each other. */
+type AuthorizationResponse = Readonly<Record<string, string>> | string
 
 interface AuthorizeOptions {
   readonly state: string
@@ -256,8 +256,8 @@ export function tellWindows(): void {
 async function checkAccess(): Promise<void> {
   if (tokens === undefined) return
   const authorization = `Bearer ${tokens.access}`
-  const answer = await fetch(`${issuer}/authorization/whoami`, { headers: { authorization } }).catch(() => undefined)
-  if (answer?.status !== 401 || (await refresh().catch(() => true))) return
+  const response = await fetch(`${issuer}/authorization/whoami`, { headers: { authorization } }).catch(() => undefined)
+  if (response?.status !== 401 || (await refresh().catch(() => true))) return
   await askToSignIn('ended').catch(() => undefined)
 }
 
@@ -272,12 +272,12 @@ interface TokenResponse {
 async function requestTokens(form: Record<string, string>): Promise<void> {
   const body = new URLSearchParams({ ...form, client_id: config.clientId })
   const response = await fetch(`${issuer}/authorization/token`, { method: 'POST', body })
-  // A proxy may answer instead of Waypost.
-  const answer = (await response.json().catch(() => undefined)) as TokenResponse | undefined
-  if (answer === undefined) throw new Error(problemTexts.proxy(response.status))
-  if (!response.ok) throw new TokenError(answer.error ?? '', answer.error_description ?? startTexts.failed)
-  const expiresAt = Date.now() + answer.expires_in * 1000
-  tokens = { access: answer.access_token, refresh: answer.refresh_token, expiresAt }
+  // A proxy may respond instead of Waypost.
+  const issued = (await response.json().catch(() => undefined)) as TokenResponse | undefined
+  if (issued === undefined) throw new Error(problemTexts.proxy(response.status))
+  if (!response.ok) throw new TokenError(issued.error ?? '', issued.error_description ?? startTexts.failed)
+  const expiresAt = Date.now() + issued.expires_in * 1000
+  tokens = { access: issued.access_token, refresh: issued.refresh_token, expiresAt }
 }
 
 class TokenError extends Error {

@@ -9,11 +9,11 @@ interface CallRequest extends SentRequest {
   readonly path: string
 }
 
-/** A call and its answer. */
+/** A call and its response. */
 export interface Call extends Pick<CallRequest, 'method' | 'path' | 'url'> {
   readonly at: number
   readonly ms: number
-  readonly answer:
+  readonly response:
     | (ReadBody & {
         readonly status: number
         readonly headers: readonly (readonly [name: string, value: string])[]
@@ -62,7 +62,7 @@ export function keepToken(
 
 const maxCalls = 10
 
-/** The last calls, of all methods. In memory only, because answers may contain personal data. */
+/** The last calls, of all methods. In memory only, because responses may contain personal data. */
 export const calls = makeStore<readonly Call[]>([])
 
 /** Sends a request and adds it to the last calls. @param tokens undefined sends it without a token */
@@ -74,7 +74,7 @@ export async function sendCall(request: CallRequest, tokens: TokenSource | undef
     return sendRequest(request, authorization, sending)
   }
   let done = await send()
-  if ('status' in done.answer && done.answer.status === 401) tokens?.forget()
+  if ('status' in done.response && done.response.status === 401) tokens?.forget()
   if (wasKept && lacksScope(done)) {
     // The user may have got the scope since: nothing was done with the old token.
     tokens.forget()
@@ -100,13 +100,13 @@ async function sendRequest(
 ): Promise<Call> {
   const at = Date.now()
   const startedAt = performance.now()
-  const done = (answer: Call['answer']): Call => ({
+  const done = (response: Call['response']): Call => ({
     method,
     path,
     url,
     at,
     ms: performance.now() - startedAt,
-    answer,
+    response,
   })
   try {
     const response = await fetch(url, {
@@ -138,12 +138,13 @@ const maxKeptFile = 1024 * 1024
 
 /** Forgets the file of an earlier call, if it is large. */
 function withoutLargeFile(call: Call): Call {
-  if (!('status' in call.answer) || call.answer.file === undefined || call.answer.file.size <= maxKeptFile) return call
-  const { file: _, ...answer } = call.answer
-  return { ...call, answer }
+  if (!('status' in call.response) || call.response.file === undefined || call.response.file.size <= maxKeptFile)
+    return call
+  const { file: _, ...response } = call.response
+  return { ...call, response }
 }
 
 /** Whether the token of a call had none of the scopes that the method needs. */
-export function lacksScope({ answer }: Call): boolean {
-  return 'status' in answer && answer.status === 403 && /#WP_AUTH_(USER_)?SCOPE"/.test(answer.text)
+export function lacksScope({ response }: Call): boolean {
+  return 'status' in response && response.status === 403 && /#WP_AUTH_(USER_)?SCOPE"/.test(response.text)
 }

@@ -2,7 +2,7 @@ import { Button, NativeSelect } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { ProblemAlert } from '../components/problem.tsx'
-import { AnswerView, History } from './answer-view.tsx'
+import { ResponseView, History } from './response-view.tsx'
 import { lacksScope, sendCall, type Call, type TokenSource } from './call.ts'
 import { CodeOfRequest } from './code-of-request.tsx'
 import { RequestFields } from './request-form.tsx'
@@ -34,7 +34,7 @@ interface TryMethodProps {
   missingScope(sendAgain: () => void): ReactNode
 }
 
-/** Calls a method and shows the answer as text. */
+/** Calls a method and shows the response as text. */
 export function TryMethod(props: TryMethodProps) {
   const { method, baseUrl, user, tokens, tokenText, intro, children, missingScope } = props
   const [typed, setTyped] = useState<RequestValues>(() => firstValues(method))
@@ -129,8 +129,8 @@ export function TryMethod(props: TryMethodProps) {
       <div className="stack">
         {sending.isError ? <ProblemAlert error={sending.error} /> : null}
         <section aria-live="polite" aria-busy={sending.isPending}>
-          <h2>{texts.answer}</h2>
-          {chosen === undefined ? <p className="soft">{texts.noAnswer}</p> : <AnswerView call={chosen} />}
+          <h2>{texts.response}</h2>
+          {chosen === undefined ? <p className="soft">{texts.noResponse}</p> : <ResponseView call={chosen} />}
         </section>
         {chosen !== undefined && lacksScope(chosen) && hasToken ? missingScope(() => sending.mutate()) : null}
         <History chosen={chosen} onChoose={setChosen} />

@@ -97,9 +97,11 @@ function ReplayDialog({ path, onClose }: ReplayDialogProps) {
       onConfirm={async () => {
         let total = 0
         for (let isLeft = true; isLeft;) {
-          const answer = await send<{ replayed: number; more: boolean }>('POST', `${path}/replay`, { body: { since } })
-          total += answer.replayed
-          isLeft = answer.more && answer.replayed > 0
+          const response = await send<{ replayed: number; more: boolean }>('POST', `${path}/replay`, {
+            body: { since },
+          })
+          total += response.replayed
+          isLeft = response.more && response.replayed > 0
         }
         announce(total === 0 ? texts.replayedNone : replayDead.done(total))
         await queries.invalidateQueries({ queryKey: ['delivery'] })

@@ -147,11 +147,11 @@ function Description({ operation, all }: { readonly operation: Operation; readon
         </section>
       )}
       <section>
-        <h2>{texts.answers}</h2>
+        <h2>{texts.responses}</h2>
         {responses
           .filter(({ isShared }) => !isShared)
           .map((response) => (
-            <Answer key={response.status} {...response} named={all.schemas} />
+            <ResponsePart key={response.status} {...response} named={all.schemas} />
           ))}
       </section>
     </div>
@@ -209,7 +209,14 @@ function Parameters({ title, schema, named }: ParametersProps) {
   )
 }
 
-function Answer({ status, description, content, others, headers, named }: Response & { readonly named: NamedSchemas }) {
+function ResponsePart({
+  status,
+  description,
+  content,
+  others,
+  headers,
+  named,
+}: Response & { readonly named: NamedSchemas }) {
   const contents = content === undefined ? [] : [content, ...others]
   return (
     <div className="response">
@@ -222,15 +229,15 @@ function Answer({ status, description, content, others, headers, named }: Respon
           key={one.type}
           content={one}
           isOnly={others.length === 0}
-          label={`${texts.answers} ${status}`}
+          label={`${texts.responses} ${status}`}
           named={named}
           use="response"
         />
       ))}
       {headers.length === 0 ? null : (
         <>
-          <h4>{texts.answerHeaders}</h4>
-          <SchemaView schema={schemaOfHeaders(headers)} named={named} label={texts.answerHeaders} isInPlace />
+          <h4>{texts.responseHeaders}</h4>
+          <SchemaView schema={schemaOfHeaders(headers)} named={named} label={texts.responseHeaders} isInPlace />
         </>
       )}
     </div>
@@ -286,9 +293,9 @@ function BodyView({ content: { type, schema }, isOnly, label, named, use }: Body
 }
 
 function Samples({ operation, schemas }: { readonly operation: Operation; readonly schemas: NamedSchemas }) {
-  const answers = operation.responses.filter(({ content, isShared }) => !isShared || content?.example !== undefined)
-  const [status, setStatus] = useState(answers[0]?.status ?? '')
-  const chosen = answers.find((one) => one.status === status)
+  const responses = operation.responses.filter(({ content, isShared }) => !isShared || content?.example !== undefined)
+  const [status, setStatus] = useState(responses[0]?.status ?? '')
+  const chosen = responses.find((one) => one.status === status)
   const example = chosen?.content?.example
   return (
     <div className="samples">
@@ -298,26 +305,26 @@ function Samples({ operation, schemas }: { readonly operation: Operation; readon
       </section>
       {chosen === undefined ? null : (
         <section>
-          <h2>{texts.exampleAnswer}</h2>
+          <h2>{texts.exampleResponse}</h2>
           <div className="sample">
             <div className="sample-head">
               <NativeSelect
-                aria-label={texts.answerStatus}
+                aria-label={texts.responseStatus}
                 value={status}
-                data={answers.map((one) => ({
+                data={responses.map((one) => ({
                   value: one.status,
                   label: `${one.status} ${one.description}`.slice(0, 60),
                 }))}
                 onChange={(event) => setStatus(event.currentTarget.value)}
               />
               {example === undefined ? null : (
-                <CopyButton value={JSON.stringify(example, null, 2)} label={texts.exampleAnswer} />
+                <CopyButton value={JSON.stringify(example, null, 2)} label={texts.exampleResponse} />
               )}
             </div>
             {example === undefined ? (
               <p className="sample-empty soft">{chosen.content === undefined ? texts.noBody : texts.anyBody}</p>
             ) : (
-              <Json value={example} label={texts.exampleAnswer} />
+              <Json value={example} label={texts.exampleResponse} />
             )}
           </div>
         </section>

@@ -140,7 +140,7 @@ function Revoke({ token, onClose }: { readonly token: Token; onClose(): void }) 
   )
 }
 
-interface NewTokenAnswer {
+interface NewTokenResponse {
   readonly access_token: string
   /** Seconds. */
   readonly expires_in: number
@@ -150,7 +150,7 @@ interface NewTokenAnswer {
 function NewToken({ onClose }: { onClose(): void }) {
   const own = useOwnScopes()
   const [scopes, setScopes] = useState(own.filter((scope) => scope !== 'consumer'))
-  const [added, setAdded] = useState<NewTokenAnswer>()
+  const [added, setAdded] = useState<NewTokenResponse>()
   const queries = useQueryClient()
   const url = useSampleUrl(scopes)
   if (added !== undefined) {
@@ -167,7 +167,7 @@ function NewToken({ onClose }: { onClose(): void }) {
   const save = async () => {
     assertFields({ scopes: scopes.length === 0 && formTexts.scopes })
     const rules = { codes: { WP_AUTH_TRY_SCOPE: 'scopes' }, texts: { scopes: formTexts.scopes } }
-    setAdded(await sendForm<NewTokenAnswer>('POST', 'token', { scopes }, rules))
+    setAdded(await sendForm<NewTokenResponse>('POST', 'token', { scopes }, rules))
     await queries.invalidateQueries({ queryKey: ['token'] })
   }
   return (

@@ -29,11 +29,16 @@ export async function authorizeInWindow(): Promise<void> {
   const pkce = { code_challenge: challenge, code_challenge_method: 'S256' }
   const query = new URLSearchParams({ response_type: 'code', ...shared, ...pkce, state })
   opened.location.replace(`${issuer}/authorization/authorize?${query.toString()}`)
-  const answer = await waitFor(opened)
-  if (answer === undefined) return
-  if (answer.get('state') !== state) throw new Error(texts.mixed)
-  if (answer.has('error')) throw new Error(answer.get('error_description') ?? texts.denied)
-  const form = { grant_type: 'authorization_code', ...shared, code: answer.get('code') ?? '', code_verifier: verifier }
+  const returned = await waitFor(opened)
+  if (returned === undefined) return
+  if (returned.get('state') !== state) throw new Error(texts.mixed)
+  if (returned.has('error')) throw new Error(returned.get('error_description') ?? texts.denied)
+  const form = {
+    grant_type: 'authorization_code',
+    ...shared,
+    code: returned.get('code') ?? '',
+    code_verifier: verifier,
+  }
   const response = await fetch(`${issuer}/authorization/token`, { method: 'POST', body: new URLSearchParams(form) })
   const body = (await response.json().catch(() => ({ error_description: problemTexts.proxy(response.status) }))) as {
     readonly access_token?: string

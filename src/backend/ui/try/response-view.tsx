@@ -10,10 +10,10 @@ import { formatMs } from '../components/format.ts'
 import { calls, type Call } from './call.ts'
 import { tryItTexts as texts } from './try-texts.ts'
 
-/** An answer as text. It is never rendered: it comes from project code. */
-export function AnswerView({ call: { method, path, url, ms, answer } }: { readonly call: Call }) {
-  if ('problem' in answer) return <ProblemAlert error={new Error(answer.problem)} />
-  const { status, headers, text, bytes, isCut, isBinary, state, file } = answer
+/** A response as text. It is never rendered: it comes from project code. */
+export function ResponseView({ call: { method, path, url, ms, response } }: { readonly call: Call }) {
+  if ('problem' in response) return <ProblemAlert error={new Error(response.problem)} />
+  const { status, headers, text, bytes, isCut, isBinary, state, file } = response
   const type = headers.find(([name]) => name === 'content-type')?.[1]
   const notes = [...(isCut ? [texts.cut] : []), ...(isKeyOf(texts.states, state) ? [texts.states[state]] : [])]
   return (
@@ -24,7 +24,7 @@ export function AnswerView({ call: { method, path, url, ms, answer } }: { readon
         </State>
         <span>{formatMs(ms)}</span>
         <span className="soft">{texts.bytes(bytes)}</span>
-        {text === '' ? null : <CopyButton value={text} label={texts.answer} />}
+        {text === '' ? null : <CopyButton value={text} label={texts.response} />}
         {file === undefined ? null : (
           <Button variant="default" size="compact-xs" onClick={() => saveFile(file, nameFile(path, type))}>
             {texts.download}
@@ -37,7 +37,7 @@ export function AnswerView({ call: { method, path, url, ms, answer } }: { readon
       {text === '' ? (
         <NoText isBinary={isBinary} type={type} isEmpty={bytes === 0 && state !== 'open'} />
       ) : (
-        <pre className="code wrap" tabIndex={0} role="region" aria-label={texts.answer} dir="auto">
+        <pre className="code wrap" tabIndex={0} role="region" aria-label={texts.response} dir="auto">
           {isCut || state === 'open' ? text : formatJson(text)}
         </pre>
       )}
@@ -102,7 +102,7 @@ export function History({ chosen, onChoose }: HistoryProps) {
             <button type="button" aria-pressed={one === chosen} onClick={() => onChoose(one)}>
               <MethodBadge method={one.method} />
               <span className="mono history-path">{one.path}</span>
-              <span>{'status' in one.answer ? one.answer.status : texts.failed}</span>
+              <span>{'status' in one.response ? one.response.status : texts.failed}</span>
             </button>
             <RelativeTime value={one.at} />
           </li>
