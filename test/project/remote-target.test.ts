@@ -66,8 +66,13 @@ const problem = ([status, code]: readonly [number, string], detail: string, head
   json(status, { type: `urn:waypost:errors#${code}`, status, detail, hint: 'Do this.' }, headers)
 
 const answers: readonly [what: string, answer: RequestListener, code: string, words: RegExp][] = [
-  ['a page', html(200), 'WP_PROJECT_REMOTE_NO_WAYPOST', /not a Waypost server: \/backend\/deploy\/survey answered 200/],
-  ['no such page', html(404), 'WP_PROJECT_REMOTE_NO_WAYPOST', /answered 404/],
+  [
+    'a page',
+    html(200),
+    'WP_PROJECT_REMOTE_NO_WAYPOST',
+    /not a Waypost server: \/backend\/deploy\/survey responded with 200/,
+  ],
+  ['no such page', html(404), 'WP_PROJECT_REMOTE_NO_WAYPOST', /responded with 404/],
   [
     'that there is nothing',
     problem([404, 'WP_RUNTIME_NOT_FOUND'], 'Nothing'),
@@ -87,7 +92,12 @@ const answers: readonly [what: string, answer: RequestListener, code: string, wo
     'WP_PROJECT_REMOTE_LATER',
     /Often.*in 7 s/s,
   ],
-  ['later, in front of it', html(503, { 'retry-after': '30' }), 'WP_PROJECT_REMOTE_LATER', /answered 503.*in 30 s/s],
+  [
+    'later, in front of it',
+    html(503, { 'retry-after': '30' }),
+    'WP_PROJECT_REMOTE_LATER',
+    /responded with 503.*in 30 s/s,
+  ],
   ['a failure in front of it', html(502), 'WP_PROJECT_REMOTE_FAILED', /returned status 502/],
   ['a failure', problem([500, 'WP_X'], 'Logged as 7'), 'WP_PROJECT_REMOTE_FAILED', /Logged as 7/],
   [
@@ -185,8 +195,8 @@ describe('the token endpoint', () => {
     ],
     [json(400, { error: 'invalid_scope' }), 'WP_PROJECT_REMOTE_SCOPE', /does not have the scopes/],
     [json(429, { error: 'temporarily_unavailable' }, { 'retry-after': '9' }), 'WP_PROJECT_REMOTE_LATER', /in 9 s/],
-    [html(404), 'WP_PROJECT_REMOTE_NO_WAYPOST', /\/authorization\/token answered 404/],
-    [json(200, { access_token: 'a\r\nb' }), 'WP_PROJECT_REMOTE_NO_WAYPOST', /answered 200/],
+    [html(404), 'WP_PROJECT_REMOTE_NO_WAYPOST', /\/authorization\/token responded with 404/],
+    [json(200, { access_token: 'a\r\nb' }), 'WP_PROJECT_REMOTE_NO_WAYPOST', /responded with 200/],
   ]
   for (const [answer, code, words] of cases) {
     test(`that issues no token is reported with a hint: ${code}`, async () => {

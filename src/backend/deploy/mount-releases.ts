@@ -26,15 +26,15 @@ import {
   paths,
   protocol,
   SurveyBody,
-  type AccessAnswer,
-  type ActivateAnswer,
-  type ArtifactsAnswer,
-  type ReleaseAnswer,
-  type FilesAnswer,
-  type MigrateAnswer,
-  type ServersAnswer,
-  type SurveyAnswer,
-  type VersionsAnswer,
+  type AccessResponse,
+  type ActivateResponse,
+  type ArtifactsResponse,
+  type ReleaseResponse,
+  type FilesResponse,
+  type MigrateResponse,
+  type ServersResponse,
+  type SurveyResponse,
+  type VersionsResponse,
 } from './protocol.ts'
 import { acceptBodies } from './read-bodies.ts'
 import { openReleaseReceiver, type ReceiverSources, type ReleaseReceiver } from './release-receiver.ts'
@@ -99,18 +99,18 @@ function requireScopes({ guard, closed }: ReleaseSources, needed: readonly strin
 function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: EndpointSources): void {
   const { system } = sources
   const access = requireScopes(sources, readScopes)
-  app.get(paths.servers, { ...access, config: makeRateLimit('look', 1200) }, async (): Promise<ServersAnswer> => ({
+  app.get(paths.servers, { ...access, config: makeRateLimit('look', 1200) }, async (): Promise<ServersResponse> => ({
     active: (await loadActiveId(system)) ?? null,
     servers: await listLiveServers(system),
   }))
   app.get(paths.files, { ...access, config: makeRateLimit('files', 60) }, async () =>
-    toFilesAnswer(await loadPublishedFiles(system)),
+    toFilesResponse(await loadPublishedFiles(system)),
   )
-  app.get(paths.versions, { ...access, config: makeRateLimit('files', 60) }, async (): Promise<VersionsAnswer> => ({
+  app.get(paths.versions, { ...access, config: makeRateLimit('files', 60) }, async (): Promise<VersionsResponse> => ({
     versions: await listFileVersions(system),
   }))
   app.get(paths.draft, { ...access, config: makeRateLimit('files', 60) }, async () =>
-    toFilesAnswer(await sources.loadDraftFiles()),
+    toFilesResponse(await sources.loadDraftFiles()),
   )
   for (const path of oldPaths)
     app.get(path, { ...access, config: makeRateLimit('look', 1200) }, async () => assertProtocol({ protocol: 1 }))
@@ -118,7 +118,7 @@ function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: En
   app.post(
     paths.survey,
     { ...access, config: makeRateLimit('survey', 60), bodyLimit },
-    async (request): Promise<SurveyAnswer> => {
+    async (request): Promise<SurveyResponse> => {
       const row = await loadActiveRow(system)
       const { manifest, files } = await reader.manifest(request, SurveyBody, row)
       const mayOpen = request.principal!.scopes.includes('backend.deploy')
@@ -128,7 +128,7 @@ function mountReading(app: FastifyInstance, { receiver, reader, ...sources }: En
   )
 }
 
-function toFilesAnswer(published: PublishedFiles | undefined): FilesAnswer {
+function toFilesResponse(published: PublishedFiles | undefined): FilesResponse {
   if (published === undefined) return { active: null, inGit: null, contents: {} }
   const { id, files, inGit } = published
   const all = [...files, ...(inGit?.files ?? [])]
@@ -141,10 +141,10 @@ function toFilesAnswer(published: PublishedFiles | undefined): FilesAnswer {
 
 function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: EndpointSources): void {
   const access = requireScopes(sources, deployScopes)
-  app.get(paths.access, { ...access, config: makeRateLimit('look', 1200) }, async (): Promise<AccessAnswer> => {
+  app.get(paths.access, { ...access, config: makeRateLimit('look', 1200) }, async (): Promise<AccessResponse> => {
     return { waypost: version, protocol }
   })
-  app.get(paths.active, { ...access, config: makeRateLimit('release', 60) }, async (): Promise<ReleaseAnswer> => {
+  app.get(paths.active, { ...access, config: makeRateLimit('release', 60) }, async (): Promise<ReleaseResponse> => {
     const active = await loadActiveRow(sources.system)
     return { active: active === undefined ? null : { id: active.id, manifest: assertIntact(active) } }
   })
@@ -155,7 +155,7 @@ function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: 
     return artifacts[0]!
   })
   const upload = { ...access, config: makeRateLimit('artifact', 1200), bodyLimit: releaseLimits.uploadBytes }
-  app.post(paths.artifacts, upload, async (request): Promise<ArtifactsAnswer> => {
+  app.post(paths.artifacts, upload, async (request): Promise<ArtifactsResponse> => {
     const storeArtifacts = async (sent: SentArtifacts) => {
       await receiver.store(sent)
       return { stored: sent.count }
@@ -163,7 +163,7 @@ function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: 
     return reader.artifacts(request, storeArtifacts)
   })
   const activating = { ...access, config: makeRateLimit('activate', 60), bodyLimit: releaseLimits.manifestBytes }
-  app.post(paths.migrations, activating, async (request): Promise<MigrateAnswer> => {
+  app.post(paths.migrations, activating, async (request): Promise<MigrateResponse> => {
     const active = await loadActiveRow(sources.system)
     const { manifest } = await reader.manifest(request, SurveyBody, active)
     const actor = await findActor(sources.system, request)
@@ -172,7 +172,7 @@ function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: 
     request.log.info({ audit: { ...logged(actor), migrations: names } }, 'migrations applied over HTTP')
     return { applied }
   })
-  app.post(paths.releases, activating, async (request): Promise<ActivateAnswer> => {
+  app.post(paths.releases, activating, async (request): Promise<ActivateResponse> => {
     const active = await loadActiveRow(sources.system)
     const { body, manifest, files } = await reader.manifest(request, ActivateBody, active)
     const actor = await findActor(sources.system, request)

@@ -3,7 +3,13 @@ import type { FastifyInstance, onRequestAsyncHookHandler, preHandlerAsyncHookHan
 import type { System } from '../../store/index.ts'
 import { findActor, logged } from './actor.ts'
 import { makeRateLimit } from './limit-requests.ts'
-import { paths, RollbackBody, RollbackSurveyBody, type RollbackAnswer, type RollbackSurveyAnswer } from './protocol.ts'
+import {
+  paths,
+  RollbackBody,
+  RollbackSurveyBody,
+  type RollbackResponse,
+  type RollbackSurveyResponse,
+} from './protocol.ts'
 import type { ReleaseReceiver } from './release-receiver.ts'
 import type { ReleaseReader } from './release-reader.ts'
 
@@ -29,12 +35,12 @@ const bodyLimit = 16_384
  */
 export function mountRollback(app: FastifyInstance, { system, receiver, reader, access }: RollbackSources): void {
   const options = { ...access, config: makeRateLimit('activate', 60), bodyLimit }
-  app.post(paths.rollbackSurvey, options, async (request): Promise<RollbackSurveyAnswer> => {
+  app.post(paths.rollbackSurvey, options, async (request): Promise<RollbackSurveyResponse> => {
     const { release } = await reader.plain(request, RollbackSurveyBody)
     const { active = null, ...survey } = await receiver.surveyRollback(release)
     return { ...survey, active }
   })
-  app.post(paths.rollback, options, async (request): Promise<RollbackAnswer> => {
+  app.post(paths.rollback, options, async (request): Promise<RollbackResponse> => {
     const body = await reader.plain(request, RollbackBody)
     const actor = await findActor(system, request)
     const activation = await receiver.rollBack(body, actor)

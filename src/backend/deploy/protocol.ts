@@ -81,19 +81,19 @@ export type RollbackSurveyRequest = Static<typeof RollbackSurveyBody>
 export type RollbackRequest = Static<typeof RollbackBody>
 
 /** The server's version and protocol. */
-export interface AccessAnswer {
+export interface AccessResponse {
   readonly waypost: string
   readonly protocol: number
 }
 
-export interface ServersAnswer {
+export interface ServersResponse {
   /** The id of the active release. */
   readonly active: string | null
   readonly servers: readonly LiveServer[]
 }
 
 /** The definition files of the active release, or of the draft, and of the version that was last in Git: path → SHA-256. */
-export interface FilesAnswer {
+export interface FilesResponse {
   readonly active: { readonly id: string | null; readonly files: FileHashes } | null
   /** Null if it was never deployed from a folder. */
   readonly inGit: { readonly commit: string | null; readonly files: FileHashes } | null
@@ -102,26 +102,26 @@ export interface FilesAnswer {
 }
 
 /** The definition files of the last activations, the newest first: path → SHA-256. */
-export interface VersionsAnswer {
+export interface VersionsResponse {
   readonly versions: readonly FileHashes[]
 }
 
 /** The active release, for `waypost deploy --from`. */
-export interface ReleaseAnswer {
+export interface ReleaseResponse {
   /** Null before the first deployment. */
   readonly active: { readonly id: string; readonly manifest: string } | null
 }
 
 /** What the server knows about a new release. */
-export interface SurveyAnswer extends Omit<DeploymentSurvey, 'active'> {
+export interface SurveyResponse extends Omit<DeploymentSurvey, 'active'> {
   readonly active: NonNullable<DeploymentSurvey['active']> | null
 }
 
-export interface ArtifactsAnswer {
+export interface ArtifactsResponse {
   readonly stored: number
 }
 
-export interface MigrateAnswer {
+export interface MigrateResponse {
   /** In the order in which they ran, with their durations in milliseconds. */
   readonly applied: readonly RanMigration[]
 }
@@ -132,11 +132,11 @@ export interface RanMigration {
   readonly ms: number
 }
 
-export type ActivateAnswer = Activation
-export type RollbackAnswer = Activated
+export type ActivateResponse = Activation
+export type RollbackResponse = Activated
 
 /** What a rollback to a release would involve. */
-export interface RollbackSurveyAnswer extends Omit<RollbackSurvey, 'active'> {
+export interface RollbackSurveyResponse extends Omit<RollbackSurvey, 'active'> {
   readonly active: { readonly id: string } | null
 }
 

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { WaypostError } from '../../../kit/index.ts'
 import type { Access } from './credentials.ts'
 import { errors } from './errors.ts'
-import { printable } from './check-answer.ts'
-import { sendToServer, type ServerAnswer, type ServerRequest } from './send.ts'
+import { printable } from './check-response.ts'
+import { sendToServer, type RemoteResponse, type ServerRequest } from './send.ts'
 
 /** An activation waits for other activations and migrations. */
 export const activateTimeoutMs = 120_000
@@ -12,8 +12,8 @@ type SendOptions = Pick<ServerRequest, 'timeoutMs' | 'signal'>
 
 /** A client of a server's deployment endpoints. */
 export interface ReleaseClient {
-  get<Answer>(path: string): Promise<Answer>
-  post<Answer>(path: string, json: object, options?: SendOptions): Promise<Answer>
+  get<Body>(path: string): Promise<Body>
+  post<Body>(path: string, json: object, options?: SendOptions): Promise<Body>
 }
 
 export interface ReleaseClientOptions {
@@ -24,12 +24,12 @@ export interface ReleaseClientOptions {
 /** Creates a client. Errors of the server keep its message, with a hint for this side of the connection. */
 export function makeReleaseClient(options: ReleaseClientOptions): ReleaseClient {
   const { server, access } = options
-  const ask = async <Answer>(request: Omit<ServerRequest, 'server' | 'headers' | 'fetch'>): Promise<Answer> => {
+  const ask = async <Body>(request: Omit<ServerRequest, 'server' | 'headers' | 'fetch'>): Promise<Body> => {
     const headers = { authorization: `Bearer ${access.token}` }
-    const answer = await sendWithRetry({ ...request, server, headers, fetch: access.fetch })
-    const isSuccess = answer.status >= 200 && answer.status < 300
-    if (isSuccess && typeof answer.body === 'object' && answer.body !== null) return answer.body as Answer
-    throw errorOf(options, request.path, answer)
+    const response = await sendWithRetry({ ...request, server, headers, fetch: access.fetch })
+    const isSuccess = response.status >= 200 && response.status < 300
+    if (isSuccess && typeof response.body === 'object' && response.body !== null) return response.body as Body
+    throw errorOf(options, request.path, response)
   }
   return {
     get: (path) => ask({ path, method: 'GET' }),
@@ -43,12 +43,12 @@ const maxPauseSeconds = 10
 const busyCodes: ReadonlySet<string | undefined> = new Set(['WP_BACKEND_BUSY', 'WP_BACKEND_CLIENT_BUSY'])
 
 /** Retries for a while if the server is busy with other uploads, since it has not processed the request. */
-async function sendWithRetry(request: ServerRequest): Promise<ServerAnswer> {
+async function sendWithRetry(request: ServerRequest): Promise<RemoteResponse> {
   for (let tries = 1; ; tries += 1) {
-    const answer = await sendToServer(request)
-    const seconds = Number(answer.headers.get('retry-after')) || 1
-    const isBusy = busyCodes.has(readProblem(answer).code)
-    if (!isBusy || tries === maxTries || seconds > maxPauseSeconds) return answer
+    const response = await sendToServer(request)
+    const seconds = Number(response.headers.get('retry-after')) || 1
+    const isBusy = busyCodes.has(readProblem(response).code)
+    if (!isBusy || tries === maxTries || seconds > maxPauseSeconds) return response
     await pause(seconds * 1000)
   }
 }
@@ -60,7 +60,7 @@ interface Problem {
   readonly hint: string | undefined
 }
 
-function readProblem({ body }: ServerAnswer): Problem {
+function readProblem({ body }: RemoteResponse): Problem {
   const {
     type,
     detail,
@@ -80,14 +80,14 @@ function describeFirst(list: unknown): string[] {
   return first === undefined ? [] : [`${printable(first.path, 200)} ${printable(first.message, 200)}`]
 }
 
-function errorOf({ server, access }: ReleaseClientOptions, path: string, answer: ServerAnswer): Error {
-  const { status, headers } = answer
-  const problem = readProblem(answer)
-  const reason = problem.detail || `${path} answered ${status}`
+function errorOf({ server, access }: ReleaseClientOptions, path: string, response: RemoteResponse): Error {
+  const { status, headers } = response
+  const problem = readProblem(response)
+  const reason = problem.detail || `${path} responded with ${status}`
   if (status === 429 || status === 503) {
     return errors.WP_PROJECT_REMOTE_LATER({ server, reason, seconds: Number(headers.get('retry-after')) || 10 })
   }
-  if (problem.code === undefined) return foreignError(server, path, answer)
+  if (problem.code === undefined) return foreignError(server, path, response)
   if (status >= 500) return errors.WP_PROJECT_REMOTE_FAILED({ server, status, reason })
   if (problem.code === 'WP_RUNTIME_NOT_FOUND') return errors.WP_PROJECT_REMOTE_OLD({ server })
   if (status === 401 && access.isProvided) return errors.WP_PROJECT_REMOTE_TOKEN({ server, reason })
@@ -101,10 +101,10 @@ function errorOf({ server, access }: ReleaseClientOptions, path: string, answer:
 }
 
 /** The error of a response that is not from Waypost but from a proxy or another server. */
-function foreignError(server: string, path: string, { status, sentBytes: bytes }: ServerAnswer): Error {
+function foreignError(server: string, path: string, { status, sentBytes: bytes }: RemoteResponse): Error {
   if (status === 413) return errors.WP_PROJECT_REMOTE_SIZE({ server, bytes })
-  const reason = `${path} answered ${status}`
+  const reason = `${path} responded with ${status}`
   return status >= 500 && status !== 501
     ? errors.WP_PROJECT_REMOTE_FAILED({ server, status, reason: 'the response is not from Waypost' })
-    : errors.WP_PROJECT_REMOTE_NO_WAYPOST({ server, answer: reason })
+    : errors.WP_PROJECT_REMOTE_NO_WAYPOST({ server, reason })
 }

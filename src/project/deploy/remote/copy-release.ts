@@ -1,11 +1,11 @@
-import type { FilesAnswer, ReleaseAnswer } from '../../../backend/index.ts'
+import type { FilesResponse, ReleaseResponse } from '../../../backend/index.ts'
 import { openBaseBuilder } from '../../../build/index.ts'
 import { sha256, type Variables } from '../../../kit/index.ts'
 import { parseManifest, releaseId, type Artifact } from '../../../release/index.ts'
 import { errors as projectErrors } from '../../errors.ts'
 import { countErrors } from '../../load-project.ts'
 import type { StartedBuild } from '../start-build.ts'
-import { assertAnswer, isFiles, isId } from './check-answer.ts'
+import { assertResponse, isFiles, isId } from './check-response.ts'
 import { makeReleaseClient, type ReleaseClient } from './client.ts'
 import { openAccess } from './credentials.ts'
 import { errors } from './errors.ts'
@@ -32,12 +32,12 @@ export async function startCopy({ from, variables, folder }: CopyOptions): Promi
   const own = { server, protocol }
 
   async function download() {
-    const { active } = assertAnswer(own, await client.get<ReleaseAnswer>(paths.active), isRelease)
+    const { active } = assertResponse(own, await client.get<ReleaseResponse>(paths.active), isRelease)
     if (active === null) throw projectErrors.WP_PROJECT_PULL_NOTHING({ address: server })
     const manifest = parseManifest(active.manifest)
     // An older version stored it in another format, which would get another id.
     if (releaseId(manifest) !== active.id) throw errors.WP_PROJECT_REMOTE_PROTOCOL({ server, own: protocol })
-    const published = toPublished(assertAnswer(own, await client.get<FilesAnswer>(paths.files), isFiles))
+    const published = toPublished(assertResponse(own, await client.get<FilesResponse>(paths.files), isFiles))
     if (published?.id !== active.id) throw errors.WP_PROJECT_REMOTE_CHANGED({ server })
     const load = (hash: string) => loadArtifact(client, { path: `${paths.artifacts}/${hash}`, hash, own })
     const artifacts = new Map<string, Artifact>()
@@ -81,12 +81,12 @@ async function loadArtifact(
     path,
     hash,
     own,
-  }: { readonly path: string; readonly hash: string; readonly own: Parameters<typeof assertAnswer>[0] },
+  }: { readonly path: string; readonly hash: string; readonly own: Parameters<typeof assertResponse>[0] },
 ): Promise<Artifact> {
   const isIntact = (one: Artifact) => one.hash === hash && sha256(one.content) === hash
-  return assertAnswer(own, await client.get<Artifact>(path), isIntact)
+  return assertResponse(own, await client.get<Artifact>(path), isIntact)
 }
 
-function isRelease({ active }: ReleaseAnswer): boolean {
+function isRelease({ active }: ReleaseResponse): boolean {
   return active === null || (isId(active.id) && sha256(active.manifest) === active.id)
 }

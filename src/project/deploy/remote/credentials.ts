@@ -1,8 +1,8 @@
 import { variable, type Variables } from '../../../kit/index.ts'
 import { loadFetch } from '../../../outbound/index.ts'
 import { errors } from './errors.ts'
-import { printable } from './check-answer.ts'
-import { sendToServer, type ServerAnswer } from './send.ts'
+import { printable } from './check-response.ts'
+import { sendToServer, type RemoteResponse } from './send.ts'
 
 /** The credentials of requests. */
 export interface Access {
@@ -61,7 +61,7 @@ function readClient(server: string, variables: Variables, prefix: string): Clien
 }
 
 async function requestToken(server: string, client: SendingClient): Promise<string> {
-  const answer = await sendToServer({
+  const response = await sendToServer({
     server,
     path: '/authorization/token',
     method: 'POST',
@@ -69,26 +69,26 @@ async function requestToken(server: string, client: SendingClient): Promise<stri
     fetch: client.fetch,
     form: { grant_type: 'client_credentials', scope: requestedScopes },
   })
-  const body = (answer.body ?? {}) as Readonly<Record<string, unknown>>
+  const body = (response.body ?? {}) as Readonly<Record<string, unknown>>
   const token = body['access_token']
-  if (answer.status === 200 && typeof token === 'string' && /^[\w.~+/=-]+$/.test(token)) return token
-  throw errorOf(server, client, { answer, body })
+  if (response.status === 200 && typeof token === 'string' && /^[\w.~+/=-]+$/.test(token)) return token
+  throw errorOf(server, client, { response, body })
 }
 
 interface TokenProblem {
-  readonly answer: ServerAnswer
+  readonly response: RemoteResponse
   readonly body: Readonly<Record<string, unknown>>
 }
 
-function errorOf(server: string, { id, names }: Client, { answer, body }: TokenProblem): Error {
-  const { status, headers } = answer
+function errorOf(server: string, { id, names }: Client, { response, body }: TokenProblem): Error {
+  const { status, headers } = response
   const reason = printable(body['error_description']) || printable(body['error'])
   if (status === 429 || status === 503) {
     const seconds = Number(headers.get('retry-after')) || 10
-    return errors.WP_PROJECT_REMOTE_LATER({ server, reason: reason || `it answered ${status}`, seconds })
+    return errors.WP_PROJECT_REMOTE_LATER({ server, reason: reason || `it responded with ${status}`, seconds })
   }
   if (typeof body['error'] !== 'string') {
-    return errors.WP_PROJECT_REMOTE_NO_WAYPOST({ server, answer: `/authorization/token answered ${status}` })
+    return errors.WP_PROJECT_REMOTE_NO_WAYPOST({ server, reason: `/authorization/token responded with ${status}` })
   }
   if (body['error'] === 'invalid_scope') {
     const scopes = requestedScopes.replace(' ', ',')

@@ -34,7 +34,7 @@ export const errors = defineErrors({
   WP_PROJECT_REMOTE_NO_WAYPOST: {
     kind: 'user',
     status: 500,
-    message: '{server} is not a Waypost server: {answer}',
+    message: '{server} is not a Waypost server: {reason}',
     hint: 'Check the address. It must be the WAYPOST_BASE_URL of the server.',
   },
   WP_PROJECT_REMOTE_OLD: {

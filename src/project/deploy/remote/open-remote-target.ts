@@ -1,20 +1,20 @@
 import type {
-  AccessAnswer,
-  ActivateAnswer,
+  AccessResponse,
+  ActivateResponse,
   ActivateRequest,
-  FilesAnswer,
-  MigrateAnswer,
+  FilesResponse,
+  MigrateResponse,
   MigrateRequest,
-  ServersAnswer,
-  SurveyAnswer,
+  ServersResponse,
+  SurveyResponse,
   SurveyRequest,
-  VersionsAnswer,
+  VersionsResponse,
 } from '../../../backend/index.ts'
 import { isWaypostError, type Variables } from '../../../kit/index.ts'
 import { hashFiles, type DefinitionFile, type FileHashes, type PublishedFiles } from '../../../release/index.ts'
 import type { DeployTarget } from '../target.ts'
 import {
-  assertAnswer,
+  assertResponse,
   isFiles,
   isHashes,
   isId,
@@ -23,7 +23,7 @@ import {
   isSurvey,
   printableServer,
   printable,
-} from './check-answer.ts'
+} from './check-response.ts'
 import { activateTimeoutMs, makeReleaseClient } from './client.ts'
 import { openAccess } from './credentials.ts'
 import { remoteRollback } from './remote-rollback.ts'
@@ -55,36 +55,36 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
     address: server,
     flags: ['--url', server],
     async listServers() {
-      const { servers } = assertAnswer(own, await client.get<ServersAnswer>(paths.servers), isServers)
+      const { servers } = assertResponse(own, await client.get<ServersResponse>(paths.servers), isServers)
       return servers.map(printableServer)
     },
     async loadActiveId() {
-      return assertAnswer(own, await client.get<ServersAnswer>(paths.servers), isServers).active ?? undefined
+      return assertResponse(own, await client.get<ServersResponse>(paths.servers), isServers).active ?? undefined
     },
     async loadFiles(of) {
       const path = of === 'release' ? paths.files : paths.draft
-      return toPublished(assertAnswer(own, await client.get<FilesAnswer>(path), isFiles))
+      return toPublished(assertResponse(own, await client.get<FilesResponse>(path), isFiles))
     },
     async listFileVersions() {
-      const answer = await client.get<VersionsAnswer>(paths.versions)
-      return assertAnswer(own, answer, ({ versions }: VersionsAnswer) => versions.every(isHashes)).versions
+      const response = await client.get<VersionsResponse>(paths.versions)
+      return assertResponse(own, response, ({ versions }: VersionsResponse) => versions.every(isHashes)).versions
     },
     async assertDeployable() {
-      const isAnswer = (answer: AccessAnswer) => answer.protocol === protocol
-      assertAnswer(own, await client.get<AccessAnswer>(paths.access), isAnswer)
+      const isSupported = (response: AccessResponse) => response.protocol === protocol
+      assertResponse(own, await client.get<AccessResponse>(paths.access), isSupported)
     },
     async survey({ release, files }) {
       const request: SurveyRequest = { protocol, manifest: release.manifest, files: hashFiles(files) }
-      const answer = assertAnswer(own, await client.post<SurveyAnswer>(paths.survey, request), isSurvey)
-      const failingActions = answer.failingActions.map((one) => ({ ...one, message: printable(one.message) }))
-      return { ...answer, active: answer.active ?? undefined, failingActions }
+      const response = assertResponse(own, await client.post<SurveyResponse>(paths.survey, request), isSurvey)
+      const failingActions = response.failingActions.map((one) => ({ ...one, message: printable(one.message) }))
+      return { ...response, active: response.active ?? undefined, failingActions }
     },
     upload,
     async migrate({ release }, { onApplied, signal }) {
       const request: MigrateRequest = { protocol, manifest: release.manifest }
       const migrate = () =>
-        client.post<MigrateAnswer>(paths.migrations, request, { timeoutMs: migrateTimeoutMs, signal })
-      const { applied } = assertAnswer(
+        client.post<MigrateResponse>(paths.migrations, request, { timeoutMs: migrateTimeoutMs, signal })
+      const { applied } = assertResponse(
         own,
         await untilStopped(
           retryAfterUpload(migrate, () => uploadAll({ release, files: [] })),
@@ -107,9 +107,13 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
         ...(allowBreaking === true ? { allow_breaking: true } : {}),
         ...(acceptAccess === true ? { accept_access: true } : {}),
       }
-      const activate = () => client.post<ActivateAnswer>(paths.releases, request, { timeoutMs: activateTimeoutMs })
-      const answer = await retryAfterUpload(activate, () => uploadAll({ release, files }))
-      return assertAnswer(own, answer, ({ id, recorded }: ActivateAnswer) => isId(id) && typeof recorded === 'boolean')
+      const activate = () => client.post<ActivateResponse>(paths.releases, request, { timeoutMs: activateTimeoutMs })
+      const response = await retryAfterUpload(activate, () => uploadAll({ release, files }))
+      return assertResponse(
+        own,
+        response,
+        ({ id, recorded }: ActivateResponse) => isId(id) && typeof recorded === 'boolean',
+      )
     },
     ...remoteRollback({ client, own, paths }),
     close: () => access.close(),
@@ -117,7 +121,7 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
 }
 
 /** Only used after `isFiles`. */
-export function toPublished({ active, inGit, contents }: FilesAnswer): PublishedFiles | undefined {
+export function toPublished({ active, inGit, contents }: FilesResponse): PublishedFiles | undefined {
   if (active === null) return undefined
   const load = (files: FileHashes): readonly DefinitionFile[] =>
     Object.entries(files).map(([path, hash]) => ({ path, content: contents[hash]! }))
@@ -129,7 +133,7 @@ export function toPublished({ active, inGit, contents }: FilesAnswer): Published
 }
 
 /** Uploads and retries once, because artifacts may have been pruned or damaged since the check. */
-async function retryAfterUpload<Answer>(work: () => Promise<Answer>, upload: () => Promise<unknown>): Promise<Answer> {
+async function retryAfterUpload<Body>(work: () => Promise<Body>, upload: () => Promise<unknown>): Promise<Body> {
   try {
     return await work()
   } catch (error) {
@@ -166,16 +170,16 @@ function withoutSecrets(text: string, url: URL | null): string {
 }
 
 /** The server runs a request to its end, whether a client waits for it or not. */
-async function untilStopped<Answer>(
-  answer: Promise<Answer>,
+async function untilStopped<Body>(
+  response: Promise<Body>,
   { server, signal }: { readonly server: string; readonly signal: AbortSignal | undefined },
-): Promise<Answer> {
-  if (signal === undefined) return answer
+): Promise<Body> {
+  if (signal === undefined) return response
   const stopped = Promise.withResolvers<never>()
   const stop = () => stopped.reject(errors.WP_PROJECT_REMOTE_MIGRATING({ server }))
   signal.addEventListener('abort', stop, { once: true })
   try {
-    return await Promise.race([answer, stopped.promise])
+    return await Promise.race([response, stopped.promise])
   } finally {
     signal.removeEventListener('abort', stop)
   }

@@ -1,12 +1,12 @@
 import type {
   releasePaths,
-  RollbackAnswer,
+  RollbackResponse,
   RollbackRequest,
-  RollbackSurveyAnswer,
+  RollbackSurveyResponse,
   RollbackSurveyRequest,
 } from '../../../backend/index.ts'
 import type { DeployTarget } from '../target.ts'
-import { assertAnswer, isId, isRollbackSurvey, printable } from './check-answer.ts'
+import { assertResponse, isId, isRollbackSurvey, printable } from './check-response.ts'
 import { activateTimeoutMs, type ReleaseClient } from './client.ts'
 
 interface RemoteServer {
@@ -25,8 +25,8 @@ export function remoteRollback({
   return {
     async surveyRollback(beginning) {
       const request: RollbackSurveyRequest = { protocol, ...(beginning === undefined ? {} : { release: beginning }) }
-      const answer = await client.post<RollbackSurveyAnswer>(paths.rollbackSurvey, request)
-      const survey = assertAnswer(own, answer, isRollbackSurvey)
+      const response = await client.post<RollbackSurveyResponse>(paths.rollbackSurvey, request)
+      const survey = assertResponse(own, response, isRollbackSurvey)
       return { ...survey, active: survey.active ?? undefined }
     },
     async rollBack(id, { message, against, keepDraft, allowBreaking }) {
@@ -38,8 +38,8 @@ export function remoteRollback({
         ...(keepDraft ? { keepDraft } : {}),
         ...(allowBreaking === true ? { allow_breaking: true } : {}),
       }
-      const answer = await client.post<RollbackAnswer>(paths.rollback, request, { timeoutMs: activateTimeoutMs })
-      return assertAnswer(own, answer, (activation: RollbackAnswer) => isId(activation.id))
+      const response = await client.post<RollbackResponse>(paths.rollback, request, { timeoutMs: activateTimeoutMs })
+      return assertResponse(own, response, (activation: RollbackResponse) => isId(activation.id))
     },
   }
 }

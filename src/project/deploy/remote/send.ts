@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { messageOf, userAgent } from '../../../kit/index.ts'
 import { errors } from './errors.ts'
-import { printable } from './check-answer.ts'
+import { printable } from './check-response.ts'
 
 export interface ServerRequest {
   /** Without a trailing slash. */
@@ -17,7 +17,7 @@ export interface ServerRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-export interface ServerAnswer {
+export interface RemoteResponse {
   readonly status: number
   readonly headers: Headers
   /** Undefined if it is not JSON. */
@@ -34,7 +34,7 @@ const maxBytes = 64 * 1024 * 1024
  * are only for the given server.
  * @throws WP_PROJECT_REMOTE_UNREACHABLE, WP_PROJECT_REMOTE_REDIRECT
  */
-export async function sendToServer(request: ServerRequest): Promise<ServerAnswer> {
+export async function sendToServer(request: ServerRequest): Promise<RemoteResponse> {
   const { server, timeoutMs = defaultTimeoutMs, fetch } = request
   const { type, body } = writeBody(request)
   const headers = { accept: 'application/json', 'user-agent': userAgent, ...type, ...request.headers }

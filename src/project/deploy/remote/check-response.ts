@@ -7,11 +7,11 @@ import {
   type ReleaseChange,
 } from '../../../release/index.ts'
 import type {
-  FilesAnswer,
-  MigrateAnswer,
-  RollbackSurveyAnswer,
-  ServersAnswer,
-  SurveyAnswer,
+  FilesResponse,
+  MigrateResponse,
+  RollbackSurveyResponse,
+  ServersResponse,
+  SurveyResponse,
 } from '../../../backend/index.ts'
 import type { ReleaseFacts } from '../../../operate/index.ts'
 import { errors } from './errors.ts'
@@ -20,37 +20,37 @@ import { errors } from './errors.ts'
  * Checks that a response has the form that this version expects.
  * @throws WP_PROJECT_REMOTE_PROTOCOL
  */
-export function assertAnswer<Answer>(
+export function assertResponse<Body>(
   { server, protocol }: { readonly server: string; readonly protocol: number },
-  answer: Answer,
-  fits: (answer: never) => boolean,
-): Answer {
-  if (hasExpectedForm(answer, fits)) return answer
+  response: Body,
+  fits: (response: never) => boolean,
+): Body {
+  if (hasExpectedForm(response, fits)) return response
   throw errors.WP_PROJECT_REMOTE_PROTOCOL({ server, own: protocol })
 }
 
-function hasExpectedForm(answer: unknown, fits: (answer: never) => boolean): boolean {
+function hasExpectedForm(response: unknown, fits: (response: never) => boolean): boolean {
   try {
-    return fits(answer as never)
+    return fits(response as never)
   } catch {
     return false // a required value is missing
   }
 }
 
-export function isSurvey(answer: SurveyAnswer): boolean {
-  const { active, filesChanged, changedSinceGit, missingArtifacts } = answer
+export function isSurvey(response: SurveyResponse): boolean {
+  const { active, filesChanged, changedSinceGit, missingArtifacts } = response
   return (
-    areFacts(answer) &&
+    areFacts(response) &&
     [filesChanged, changedSinceGit].every((flag) => typeof flag === 'boolean') &&
     (active === null || (isTexts([active.activatedBy]) && Number.isFinite(active.activatedAt))) &&
     isTexts(missingArtifacts)
   )
 }
 
-export function isRollbackSurvey(answer: RollbackSurveyAnswer): boolean {
-  const { unknownMigrations, unreachable, rollback } = answer
+export function isRollbackSurvey(response: RollbackSurveyResponse): boolean {
+  const { unknownMigrations, unreachable, rollback } = response
   return (
-    areFacts(answer) &&
+    areFacts(response) &&
     [unknownMigrations, unreachable].every(isTexts) &&
     rollback!.incompatibleMigrations.every(({ name, steps }) => isTexts([name, ...steps]))
   )
@@ -91,7 +91,7 @@ export function isHashes(files: FileHashes): boolean {
 }
 
 /** Whether each file has a usable path and its content. A server must not write other files. */
-export function isFiles({ active, inGit, contents }: FilesAnswer): boolean {
+export function isFiles({ active, inGit, contents }: FilesResponse): boolean {
   const areComplete = (files: FileHashes): boolean => {
     const sizes = Object.entries(files).map(([path, hash]) => ({ path, bytes: Buffer.byteLength(contents[hash]!) }))
     return findFilesProblem(sizes) === undefined && sizes.every(({ path }) => findPathProblem(path) === undefined)
@@ -107,11 +107,11 @@ export function isId(id: unknown): boolean {
   return typeof id === 'string' && /^[0-9a-f]{64}$/.test(id)
 }
 
-export function isMigrated({ applied }: MigrateAnswer): boolean {
+export function isMigrated({ applied }: MigrateResponse): boolean {
   return applied.every(({ connection, name, ms }) => isTexts([connection, name]) && Number.isFinite(ms))
 }
 
-export function isServers({ active, servers }: ServersAnswer): boolean {
+export function isServers({ active, servers }: ServersResponse): boolean {
   if (active !== null && !isId(active)) return false
   return servers.every(({ id, name, state }) => [id, name, state].every((text) => typeof text === 'string'))
 }
