@@ -11,7 +11,7 @@ const config = {
   additionalProperties: false,
 }
 
-/** Stores the body of the request as an event and answers 202. */
+/** Stores the body of the request as an event and responds with 202. */
 export const dispatch: ActionClass<Config> = {
   description: 'Dispatches the body of the request as an event',
   routesOnly: true,

@@ -27,7 +27,7 @@ const config = {
 
 const bodyless = new Set([204, 205, 304])
 
-/** Answers each request with the same response. */
+/** Responds to each request with the same response. */
 export const respond: ActionClass<Config> = {
   description: 'Returns a fixed response',
   config,

@@ -50,7 +50,7 @@ export function makeQueryAction({ plan: given, use, databases }: MakeOptions): A
       }
       await restAfter(result.rows)
       if (kind === 'postgresql') readDecimals(plan, result.rows as Record<string, unknown>[])
-      return makeAnswer(plan, result, context)
+      return makeResponse(plan, result, context)
     },
   }
 }
@@ -206,7 +206,7 @@ function readDecimals({ numbers = [] }: QueryPlan, rows: readonly Record<string,
 
 const integerAdvice = 'Declare it as "type: [integer, string]" in the response'
 
-function makeAnswer(plan: QueryPlan, { rows, numAffectedRows }: QueryResult<unknown>, context: Context): unknown {
+function makeResponse(plan: QueryPlan, { rows, numAffectedRows }: QueryResult<unknown>, context: Context): unknown {
   const { answer, numbers = [] } = plan
   for (const row of rows as readonly Row[]) {
     for (const name of numbers) assertExact(row[name], `The column "${name}"`, integerAdvice)

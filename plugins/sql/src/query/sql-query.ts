@@ -54,7 +54,7 @@ export const sqlQuery: ActionClass<QueryConfig> = {
     const names = [...new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name])))]
     const values = new Map(names.map((name) => [name, findValue(name, use, problems)]))
     setLimits(values, json, problems)
-    const answer = findAnswer(use, problems)
+    const answer = findResponse(use, problems)
     const plan: QueryPlan = {
       format: queryPlanFormat,
       connection,
@@ -142,14 +142,14 @@ function propertiesOf(schema: JsonSchema | undefined, { schemas }: ActionUse): r
 /** Keywords with which a schema of a row can allow columns. */
 const columnKeywords = ['properties', 'additionalProperties', 'patternProperties', 'allOf', 'anyOf', 'oneOf', '$ref']
 
-interface Answer {
+interface ResponseShape {
   readonly kind: QueryPlan['answer']
   /** The columns that are declared as numbers and not as text. */
   readonly numbers: readonly string[]
 }
 
-/** Finds what the method answers with, by the schema of its lowest 2xx status. */
-function findAnswer({ declared, schemas }: ActionUse, problems: ConfigProblem[]): Answer | undefined {
+/** Finds what the method responds with, by the schema of its lowest 2xx status. */
+function findResponse({ declared, schemas }: ActionUse, problems: ConfigProblem[]): ResponseShape | undefined {
   const lowest = Object.keys(declared.responses).find((status) => status.startsWith('2'))
   if (lowest === '204' || lowest === '205') return { kind: 'none', numbers: [] }
   const schema = lowest === undefined ? undefined : resolveSchema(declared.responses[lowest]!, schemas)

@@ -81,7 +81,7 @@ const sort = {
 }
 const values = { type: 'object', propertyNames: { 'x-waypost': 'column' }, minProperties: 1 }
 
-/** The highest number of rows that a list may be configured to answer. */
+/** The highest number of rows that a list may be configured to return. */
 const maxLimit = 1000
 
 export const tableConfigSchema = {

@@ -8,7 +8,7 @@ import {
   makeAccess,
   makeDatabaseOpener,
   makeInput,
-  makeRowAnswer,
+  makeRowResponse,
   makeRowWriter,
   restAfter,
   type Handler,
@@ -25,7 +25,7 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
   const accessOf = makeAccess(plan)
   const parents = plan.references ?? []
   const list = plan.list!
-  const answer = makeRowAnswer(plan)
+  const toResponse = makeRowResponse(plan)
   const write = makeRowWriter(plan)
   const possible = Object.entries(list.filters).flatMap(([column, operators]) =>
     operators.map((operator) => ({ column, operator, name: nameFilter(column, operator) })),
@@ -76,7 +76,7 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
     const next = hasNext ? writeCursor(digest(), readValues(page.at(-1)!, names)) : null
     const extras = names.filter((name) => !Object.hasOwn(plan.types, name))
     let unfit: string | undefined
-    for (const row of page) unfit = answer(row, extras, context) ?? unfit
+    for (const row of page) unfit = toResponse(row, extras, context) ?? unfit
     const entry = page
     const others = { next, ...(counted && { count: counted[0]![countAlias] }) }
     await restAfter(rows)

@@ -9,7 +9,7 @@ import {
   makeBrokenReference,
   makeDatabaseOpener,
   makeInput,
-  makeRowAnswer,
+  makeRowResponse,
   makeRowWriter,
   makeSuppressed,
   type Handler,
@@ -58,7 +58,7 @@ function makeHandler(plan: TablePlan, kind: DatabaseKind, path: string): Handler
 function makeInsertHandler(plan: TablePlan, kind: DatabaseKind, path: string): Handler {
   const open = makeDatabaseOpener(plan, kind)
   const accessOf = makeAccess(plan)
-  const answer = makeAnswer(plan)
+  const toResponse = makeResponse(plan)
   return async (request, context) => {
     const input = makeInput(request, context)
     const written = plan.write.filter((name) => Object.hasOwn(input.body, name) || !plan.types[name]!.default)
@@ -76,7 +76,7 @@ function makeInsertHandler(plan: TablePlan, kind: DatabaseKind, path: string): H
     const { location } = plan
     const at = location === undefined ? undefined : makeLocation(path, input.params, row[location])
     const etag = etagOf(plan, row)
-    return context.respond(201, answer(row, context), { location: at, etag })
+    return context.respond(201, toResponse(row, context), { location: at, etag })
   }
 }
 
@@ -89,23 +89,25 @@ function makeLocation(path: string, params: Row, key: unknown): string {
 function makeReadHandler(plan: TablePlan, kind: DatabaseKind): Handler {
   const open = makeDatabaseOpener(plan, kind)
   const accessOf = makeAccess(plan)
-  const answer = makeAnswer(plan)
+  const toResponse = makeResponse(plan)
   return async (request, context) => {
     const access = accessOf(context.principal)
     const [row] = await open(context).run(access.join(), (writer) => writer.read(access), makeInput(request, context))
     if (row === undefined) throw notFound(context)
     const etag = etagOf(plan, row)
-    if (etag === undefined) return answer(row, context)
+    if (etag === undefined) return toResponse(row, context)
     const tags = parseEntityTags(String(request.headers['if-none-match'] ?? ''), 'weak') ?? []
     const isKnown = tags === '*' || tags.includes(String(row[versionAlias]))
-    return isKnown ? context.respond(304, undefined, { etag }) : context.respond(200, answer(row, context), { etag })
+    return isKnown
+      ? context.respond(304, undefined, { etag })
+      : context.respond(200, toResponse(row, context), { etag })
   }
 }
 
 /** Makes the handler of PUT, PATCH and DELETE. */
 function makeChangeHandler(plan: TablePlan, kind: DatabaseKind): Handler {
   const open = makeDatabaseOpener(plan, kind)
-  const answer = makeAnswer(plan)
+  const toResponse = makeResponse(plan)
   const accessOf = makeAccess(plan)
   const isRemoving = plan.operation === 'delete' && Object.keys(plan.set).length === 0
   const remove = makeRemoval()
@@ -139,7 +141,7 @@ function makeChangeHandler(plan: TablePlan, kind: DatabaseKind): Handler {
     }
     if (plan.operation === 'delete') return context.respond(204)
     const etag = etagOf(plan, row)
-    return etag === undefined ? answer(row, context) : context.respond(200, answer(row, context), { etag })
+    return etag === undefined ? toResponse(row, context) : context.respond(200, toResponse(row, context), { etag })
   }
 }
 
@@ -273,12 +275,12 @@ function notFound(context: Context): Error {
   return context.problem(404, 'Not found')
 }
 
-function makeAnswer(plan: TablePlan): (row: Row, context: Context) => Row | JsonText {
-  const answer = makeRowAnswer(plan)
+function makeResponse(plan: TablePlan): (row: Row, context: Context) => Row | JsonText {
+  const toResponse = makeRowResponse(plan)
   const write = makeRowWriter(plan)
   const extras = plan.version === undefined ? [] : [versionAlias]
   return (row, context) => {
-    const unfit = answer(row, extras, context)
+    const unfit = toResponse(row, extras, context)
     return write === undefined ? row : new JsonText(write(row), unfit)
   }
 }

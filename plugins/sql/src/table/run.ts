@@ -213,7 +213,7 @@ export function makeAccess(plan: TablePlan): (principal: Principal | undefined) 
 }
 
 /** Makes the response of a row. @returns the column of a value that does not fit its type and is sent as null, if any */
-export type RowAnswer = (row: Row, extras: readonly string[], context: Context) => string | undefined
+export type RowResponse = (row: Row, extras: readonly string[], context: Context) => string | undefined
 
 /**
  * Returns a function that makes the response of a row. It changes the row instead of copying it: undefined values are not
@@ -222,15 +222,15 @@ export type RowAnswer = (row: Row, extras: readonly string[], context: Context) 
  * A value that does not fit the type of its column must not break a list for everyone: SQLite stores any value in any
  * column, and PostgreSQL has times such as "infinity". It becomes NaN, which Waypost sends as null.
  */
-export function makeRowAnswer({ columns, types, table }: TablePlan): RowAnswer {
+export function makeRowResponse({ columns, types, table }: TablePlan): RowResponse {
   const numbers = columns.filter((name) => types[name]!.type === 'number')
   const checks = columns.map((name) => [name, fits[types[name]!.type]] as const)
   const reported = new Set<string>()
   return (row, extras, context) => {
-    const answer = row as Record<string, unknown>
-    for (const name of extras) answer[name] = undefined
+    const response = row as Record<string, unknown>
+    for (const name of extras) response[name] = undefined
     // Decimals of PostgreSQL are texts; `validate` warns about those that a number may not represent.
-    for (const name of numbers) if (typeof row[name] === 'string') answer[name] = Number(row[name])
+    for (const name of numbers) if (typeof row[name] === 'string') response[name] = Number(row[name])
     let unfit: string | undefined
     for (const [name, isFit] of checks) {
       const value = row[name]
@@ -243,7 +243,7 @@ export function makeRowAnswer({ columns, types, table }: TablePlan): RowAnswer {
           `sql-table: a value does not fit its column; sent as null${advice}`,
         )
       }
-      answer[name] = Number.NaN
+      response[name] = Number.NaN
       unfit = name
     }
     return unfit

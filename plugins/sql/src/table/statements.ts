@@ -76,7 +76,7 @@ export class StatementWriter {
     const { table } = this.#plan
     const where = this.#rows.row({ access })
     return this.#values.end(
-      `${this.#mark(this.#plan.scans === true)}select ${this.#answer()} from ${quote(table)}${where}`,
+      `${this.#mark(this.#plan.scans === true)}select ${this.#responseColumns()} from ${quote(table)}${where}`,
     )
   }
 
@@ -121,7 +121,7 @@ export class StatementWriter {
       columns.length === 0
         ? 'default values'
         : `(${columns.map(quote).join(', ')}) ${selected}${joinConditions(conditions)}`
-    return this.#values.end(`insert into ${quote(table)} ${row} returning ${this.#answer()}`)
+    return this.#values.end(`insert into ${quote(table)} ${row} returning ${this.#responseColumns()}`)
   }
 
   update({ written, references, ...condition }: ChangeCondition): Statement {
@@ -136,7 +136,9 @@ export class StatementWriter {
       condition,
       references.map((one) => () => this.#rows.reference(one, { written, access })),
     )
-    return this.#values.end(`update ${quote(table)} set ${sets.join(', ')}${where} returning ${this.#answer()}`)
+    return this.#values.end(
+      `update ${quote(table)} set ${sets.join(', ')}${where} returning ${this.#responseColumns()}`,
+    )
   }
 
   /** @param isReplaced whether a rule of PostgreSQL replaces the statement, which then cannot return a row */
@@ -189,7 +191,7 @@ export class StatementWriter {
     return `case when ${column} is null then null when json_valid(${text}) then ${text} else json_quote(${text}) end as ${column}`
   }
 
-  #answer(): string {
+  #responseColumns(): string {
     const { columns, version } = this.#plan
     const selected = columns.map((name) => this.#select(name))
     if (version !== undefined) selected.push(`${quote(version.column)} as ${quote(versionAlias)}`)

@@ -38,7 +38,7 @@ function warnAboutRows({ config, table, report }: TableUse, served: Served): voi
   })
 }
 
-/** The answer 409 tells that the row of another user has a value, unless users only collide with themselves. */
+/** The response 409 tells that the row of another user has a value, unless users only collide with themselves. */
 function warnAboutUnique({ config, table, key, report }: TableUse, { owner, write }: Writing): void {
   if (owner === undefined) return
   for (const columns of [key, ...(table.unique ?? [])]) {
