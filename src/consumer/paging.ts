@@ -41,7 +41,7 @@ export function parsePage({ limit: text, cursor }: PageQuery): Page {
 /** How many bytes of JSON a page has at most, unless its first row alone has more. */
 const maxPageBytes = 1024 * 1024
 
-/** Ends a page before it has too many bytes: 100 deliveries may have 4 MB of answers, and as JSON six times as much. */
+/** Ends a page before it has too many bytes: 100 deliveries may have 4 MB of responses, and as JSON six times as much. */
 export function limitPage(rows: readonly unknown[], page: Page): Page {
   let bytes = 0
   const end = rows.slice(0, page.limit).findIndex((row, index) => {

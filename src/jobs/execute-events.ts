@@ -40,7 +40,7 @@ const recordMs = 45_000
 /**
  * Delivers what is due with the settings of the active release. Once the signal aborts, ends within the time limit of an
  * attempt and 45 s; attempts that are not recorded by then are posted again.
- * @throws WP_SERVER_DRAIN when System does not answer within that time
+ * @throws WP_SERVER_DRAIN when System does not respond within that time
  */
 export async function executeHostEvents(host: Host, request: ExecuteRequest = {}): Promise<Execution> {
   let limitMs = defaultSettings.delivery_timeout + recordMs

@@ -16,7 +16,7 @@ function startTimer(ms: number, expire: () => void): () => void {
 }
 
 /**
- * Waits at most `ms` milliseconds for `work`; for example, a database whose connection is half open never answers. Work
+ * Waits at most `ms` milliseconds for `work`; for example, a database whose connection is half open never responds. Work
  * that misses its deadline continues unobserved. A stall of this process counts as a quarter of the time at most.
  * @param late returns the result after the deadline, or throws
  */

@@ -16,7 +16,7 @@ type Row = Insertable<SystemTables['waypost_statistic']>
 const rowsPerStatement = 500
 
 /**
- * Adds the answers that a server has counted to the minute and the hour.
+ * Adds the responses that a server has counted to the minute and the hour.
  * @param at milliseconds since 1970
  */
 export async function recordStatistics(system: System, counts: readonly RouteCount[], at: number): Promise<void> {
@@ -53,9 +53,9 @@ function makeRow({ route, statuses, sumMs, buckets }: RouteCount, span: number, 
 /** What was answered in a period. */
 export interface Traffic {
   readonly requests: number
-  /** Answers with 4xx. */
+  /** Responses with 4xx. */
   readonly clientErrors: number
-  /** Answers with 5xx. */
+  /** Responses with 5xx. */
   readonly serverErrors: number
   /** The average latency in milliseconds; undefined without requests. */
   readonly meanMs: number | undefined

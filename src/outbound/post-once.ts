@@ -1,6 +1,12 @@
 import type { Dispatcher } from 'undici'
 import { messageOf, type Clock } from '../kit/index.ts'
-import { keepHeaders, makeAnswer, type Answer, type KeptHeaders, type ReceivedHeaders } from './read-answer.ts'
+import {
+  keepHeaders,
+  makeResponseText,
+  type ResponseText,
+  type KeptHeaders,
+  type ReceivedHeaders,
+} from './read-response.ts'
 
 /** The result of one POST. */
 export interface PostResult {
@@ -115,7 +121,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #isOver = false
   #status: number | undefined
   #retryAfterMs: number | undefined
-  #answer: Answer | undefined
+  #answer: ResponseText | undefined
   #headers: KeptHeaders = []
 
   constructor(context: PostContext, post: Post, resolve: (result: PostResult) => void) {
@@ -144,7 +150,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { startedAt } = this.#post
     const now = () => (startedAt === undefined ? this.#context.clock.now() : startedAt + this.#latency())
     this.#retryAfterMs = parseRetryAfter(headers['retry-after'], now)
-    this.#answer = makeAnswer()
+    this.#answer = makeResponseText()
     this.#headers = keepHeaders(headers)
   }
 

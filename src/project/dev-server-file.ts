@@ -20,7 +20,7 @@ function fileOf(folder: string): string {
  */
 export async function findRunningDev(folder: string): Promise<RunningDev | undefined> {
   const stored = readRunning(folder)
-  return stored !== undefined && isRunning(stored.pid) && (await answers(stored.url)) ? stored : undefined
+  return stored !== undefined && isRunning(stored.pid) && (await responds(stored.url)) ? stored : undefined
 }
 
 /**
@@ -47,14 +47,14 @@ function readRunning(folder: string): RunningDev | undefined {
 }
 
 /** The id of an ended process may have been reused. */
-async function answers(url: string): Promise<boolean> {
+async function responds(url: string): Promise<boolean> {
   try {
-    const answer = await fetch(`${url}/health/live`, {
+    const response = await fetch(`${url}/health/live`, {
       headers: { 'user-agent': probeAgent },
       signal: AbortSignal.timeout(timeoutMs),
     })
-    await answer.body?.cancel()
-    return answer.ok
+    await response.body?.cancel()
+    return response.ok
   } catch {
     return false
   }

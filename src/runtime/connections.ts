@@ -41,8 +41,8 @@ export function isUnwelcome({ socket }: ServerResponse, bytes: number): boolean 
   return (socket as TrackedSocket)[connectionsOf]?.isFull(socket) === true
 }
 
-/** Answers a request. */
-export type Answer = (request: IncomingMessage, response: LeanResponse, caller: Caller) => void
+/** Responds to a request. */
+export type Respond = (request: IncomingMessage, response: LeanResponse, caller: Caller) => void
 
 /** Who gets the current response of a connection. */
 export interface Caller {
@@ -114,7 +114,7 @@ const maxReadBytes = 64 * 1024
 /** The open connections of a server. Limits their number and the memory that each can use. */
 export class Connections {
   readonly #limits: ConnectionLimits
-  readonly #answer: Answer
+  readonly #respond: Respond
   readonly #ended: (() => void) | undefined
   readonly #open = new Map<Socket, Connection>()
   /** Connections without a request, longest idle first. */
@@ -133,9 +133,9 @@ export class Connections {
   #warnedAt = -Infinity
 
   /** @param ended called after each response */
-  constructor(limits: ConnectionLimits, answer: Answer, ended?: () => void) {
+  constructor(limits: ConnectionLimits, respond: Respond, ended?: () => void) {
     this.#limits = limits
-    this.#answer = answer
+    this.#respond = respond
     this.#ended = ended
     this.#unread = { ...defaultUnread, ...limits.unread }
   }
@@ -166,7 +166,7 @@ export class Connections {
   }
 
   /**
-   * Answers a request after all earlier requests of its connection. Otherwise all responses to a client that pipelines
+   * Responds to a request after all earlier requests of its connection. Otherwise all responses to a client that pipelines
    * but does not read would be in memory at once.
    */
   readonly accept = (request: IncomingMessage, response: LeanResponse): void => {
@@ -291,7 +291,7 @@ export class Connections {
     connection.response = response
     this.#idle.delete(connection)
     response.observer = connection.observer
-    this.#answer(request, response, connection)
+    this.#respond(request, response, connection)
   }
 
   #written(connection: Connection): void {

@@ -20,7 +20,7 @@ import { decoratePrincipal } from './authorization.ts'
 import { LeanResponse } from './lean-messages.ts'
 import { mountRoutes, type MountedRoutes, type RouteSources } from './mount-routes.ts'
 import { callOperation } from './call-operation.ts'
-import { answerUnparsablePath, maxParamLength, mountErrorHandler } from './problem.ts'
+import { respondToUnparsablePath, maxParamLength, mountErrorHandler } from './problem.ts'
 import { makeProxies, type Proxies } from './proxies.ts'
 import type { RateCounters } from './rate-counters.ts'
 import {
@@ -114,7 +114,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
     pluginTimeout: 0, // routes of plugins have a limit of their own, whose error names the plugin
     trustProxy: proxies !== undefined && [...options.trustedProxies],
     frameworkErrors: (error, request, reply) =>
-      answerUnparsablePath(error, request, reply.headers(options.securityHeaders.json)),
+      respondToUnparsablePath(error, request, reply.headers(options.securityHeaders.json)),
     schemaController: { compilersFactory: { buildValidator: (compilers ??= AjvCompiler()) } },
     ajv: {
       customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false, strictNumbers: true },

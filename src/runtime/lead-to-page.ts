@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findReservedPath } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
-/** What `/` answers if neither the project nor a plugin has a route there. */
+/** What `/` responds with if neither the project nor a plugin has a route there. */
 export interface StartPage {
   /** The address of the page that people need first; undefined if there is none. */
   readonly url: string | undefined

@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import { Connections, type Answer, type ConnectionLimits } from './connections.ts'
+import { Connections, type Respond, type ConnectionLimits } from './connections.ts'
 import { errors } from './errors.ts'
 import type { Generation } from './generation.ts'
 import { isHealthRequest } from './health.ts'
@@ -34,7 +34,7 @@ export interface Listener {
   /** Ends the wait of requests since the server began to listen, if `isStarting` was set. */
   started(): void
   /**
-   * Answers all requests, but asks each client to open a new connection for the next one, because this server is about
+   * Responds to all requests, but asks each client to open a new connection for the next one, because this server is about
    * to stop.
    */
   drain(): void
@@ -91,22 +91,22 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     void closed.then(() => retired.delete(closed))
   }
 
-  const accept: Answer = (request, response, caller) => {
+  const accept: Respond = (request, response, caller) => {
     const refusal = isClosing
       ? errors.WP_RUNTIME_CLOSING()
       : (resolveTarget(request) ?? findRefusal(request, options, connections))
     if (refusal !== undefined) return rejectRequest(response, refusal)
     const released = holds.released()
-    if (released === undefined || isLivenessRequest(request)) return answer(request, response, caller)
+    if (released === undefined || isLivenessRequest(request)) return respond(request, response, caller)
     void released.then(() => {
       if (holds.isStarting()) rejectRequest(response, errors.WP_RUNTIME_STARTING())
-      else answer(request, response, caller)
+      else respond(request, response, caller)
     })
   }
-  const answer: Answer = (request, response, caller) => {
+  const respond: Respond = (request, response, caller) => {
     if (response.closed) return // the caller disconnected while the request was held
     if (isDraining) response.shouldKeepAlive = false
-    current.answer(request, response, caller)
+    current.respond(request, response, caller)
   }
   const connections = new Connections(options.connections ?? { maxConnections: 10_000 }, accept, () => {
     if (isClosing) server.closeIdleConnections() // otherwise the connection would stay open for another request
@@ -135,14 +135,14 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     },
     async close(graceMs = 10_000) {
       // Callers that wait for a response open no other connection, so the last one is accepted soon.
-      const answerAccepted = isDraining && !isClosing ? holds.hold() : () => undefined
+      const respondToAccepted = isDraining && !isClosing ? holds.hold() : () => undefined
       if (isDraining && !isClosing) await acceptEstablished(server)
       isClosing = true
       const stopStreams = () => connections.stopStreams()
       stopStreams()
       const stopping = setInterval(stopStreams, streamCheckMs) // requests in flight may still begin some
       const closed = closeServer(server, graceMs)
-      answerAccepted()
+      respondToAccepted()
       await closed
       clearInterval(stopping)
       retire(current)
@@ -162,7 +162,7 @@ function findRefusal(
   return host === undefined ? options.protectPages?.(request) : errors.WP_RUNTIME_HOST({ host })
 }
 
-/** Answers what Node could not parse as a request, and closes the connection. */
+/** Responds to what Node could not parse as a request, and closes the connection. */
 function rejectMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   // As Node does: a response that has begun, or that earlier requests of the connection wait for, must not be mixed up.
   const { _httpMessage: current } = socket as Duplex & { readonly _httpMessage?: ServerResponse | null }
@@ -279,7 +279,7 @@ export function makeRequestHolds(): RequestHolds {
   }
 }
 
-/** Answers a request without a generation and closes its connection, so that the client may reach another server. */
+/** Responds to a request without a generation and closes its connection, so that the client may reach another server. */
 function rejectRequest(response: LeanResponse, error: WaypostError): void {
   const { status, headers, body } = describeRejection(error)
   response.observer = undefined // the next request of the connection is not answered

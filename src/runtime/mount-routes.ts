@@ -149,7 +149,7 @@ function isSame(one: object, other: object, except: ReadonlySet<string> = new Se
   })
 }
 
-/** Answers 405 for methods that a path lacks and that the router would otherwise route to another path. */
+/** Responds with 405 for methods that a path lacks and that the router would otherwise route to another path. */
 function rejectShadowedMethods(app: FastifyInstance, { route, methods }: ShadowedMethods): void {
   const own = route.methods.map((method) => method.method)
   const allowed = own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))

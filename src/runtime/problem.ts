@@ -172,8 +172,8 @@ function firstFrame(stack: string | undefined): string | undefined {
 /** Maximum length of a path parameter, in characters. */
 export const maxParamLength = 1024
 
-/** Answers a path that the router cannot parse. Fastify does not call the error handler for it. */
-export function answerUnparsablePath(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+/** Responds to a path that the router cannot parse. Fastify does not call the error handler for it. */
+export function respondToUnparsablePath(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   void sendKnown(reply, translate(error, request) ?? errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) }))
 }
 

@@ -4,20 +4,20 @@ import type { RequestLog } from './request-log.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Counts the answers of the method. */
+    /** Counts the responses of the method. */
     counter?: RouteCounter
   }
 }
 
-/** The answers of a method since the last call of `drain`. */
+/** The responses of a method since the last call of `drain`. */
 export interface RouteCount {
   /** Method and path: `GET /todo/:id`. */
   readonly route: string
-  /** The answers with 2xx, 3xx, 4xx and 5xx. */
+  /** The responses with 2xx, 3xx, 4xx and 5xx. */
   readonly statuses: readonly number[]
   /** The sum of all latencies in milliseconds. */
   readonly sumMs: number
-  /** The answers by latency: one bucket for each bound, and one for those that took longer. */
+  /** The responses by latency: one bucket for each bound, and one for those that took longer. */
   readonly buckets: readonly number[]
 }
 
@@ -26,11 +26,11 @@ const sumAt = statusClasses
 const bucketsAt = statusClasses + 1
 const width = bucketsAt + latencyBoundsMs.length + 1
 
-/** Counts the answers of one method. It runs for every request, so it only adds to numbers. */
+/** Counts the responses of one method. It runs for every request, so it only adds to numbers. */
 export class RouteCounter {
   readonly #numbers = new Float64Array(width)
 
-  /** Counts an answer that is about to be sent. */
+  /** Counts a response that is about to be sent. */
   count(reply: FastifyReply, status: number): void {
     const ms = performance.now() - (reply.log as unknown as RequestLog).startedAt
     const numbers = this.#numbers
@@ -52,7 +52,7 @@ export class RouteCounter {
   }
 }
 
-/** Counts the answers of all methods of a server, across its generations. */
+/** Counts the responses of all methods of a server, across its generations. */
 export class RouteStatistics {
   readonly #counters = new Map<string, RouteCounter>()
 

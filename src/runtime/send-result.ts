@@ -75,7 +75,7 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
   const emptyStatus = success.includes(204) ? 204 : defaultStatus
   const isSafe = method.method === 'GET' // other methods have already changed data
   const dispatch = makeResultDispatch(method, action)
-  const answer = makeAnswer(sending, sources)
+  const respond = makeResponder(sending, sources)
   const reportInfinite = makeInfiniteReporter(action)
   let hasWarned = false
   const warnLarge = (reply: FastifyReply, characters: number) => {
@@ -99,8 +99,8 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
     return { status, written, explicit }
   }
   const sendNow = ({ context, reply }: ActionResult, prepared: PreparedResponse): Promise<void> | undefined => {
-    if (prepared.status >= 400 || !context.hasDispatched) return answer(reply, prepared)
-    return context.storeDispatched().then(() => answer(reply, prepared))
+    if (prepared.status >= 400 || !context.hasDispatched) return respond(reply, prepared)
+    return context.storeDispatched().then(() => respond(reply, prepared))
   }
   const discardAndThrow = (result: unknown, error: unknown): never => {
     discardResult(result)
@@ -136,7 +136,7 @@ interface PreparedResponse {
   readonly explicit: ExplicitResponse | undefined
 }
 
-function makeAnswer({ method, counter }: Sending, { pageHeaders, basePath }: SendSources) {
+function makeResponder({ method, counter }: Sending, { pageHeaders, basePath }: SendSources) {
   return (reply: FastifyReply, { status, written, explicit }: PreparedResponse): undefined => {
     if (explicit !== undefined)
       reply.headers(basePath === '' ? explicit.headers : addBasePath(explicit.headers, basePath))

@@ -13,7 +13,7 @@ export class ServingGeneration {
     this.#generation = generation
   }
 
-  answer(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
+  respond(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
     this.#inFlight += 1
     caller.servedBy = this
     this.#generation.handle(request, response)

@@ -65,7 +65,7 @@ export interface Shared {
   readonly guard: ReturnType<typeof makeGuard>
   readonly keys: KeyRing
   readonly stalls: StallWatch
-  /** Counts the answers of the release's methods. */
+  /** Counts the responses of the release's methods. */
   readonly statistics: RouteStatistics
   /** The address of the backend, a path if it shares the host of the API; undefined if it is off. */
   readonly backendAddress: string | undefined

@@ -42,7 +42,7 @@ export function recordTokenUses({ guard, system, onError }: UsesOptions): Record
 const statisticsIntervalMs = 60_000
 
 /**
- * Records the counted answers of routes once a minute.
+ * Records the counted responses of routes once a minute.
  * @param onError called for the first of the counts that cannot be stored, and are lost
  */
 export function recordRouteStatistics(

@@ -61,7 +61,7 @@ export interface WaypostServer {
   serveRelease(release: StoredRelease, how?: ServeReleaseOptions): Promise<void>
   /** Returns the scopes that routes of plugins require. */
   pluginScopes(): ReadonlySet<string>
-  /** Stores the answers that were counted since the last minute. */
+  /** Stores the responses that were counted since the last minute. */
   recordStatistics(): Promise<void>
   /** Finds methods of the served release with action classes that would fail, without running them. */
   checkActions(): Promise<readonly FailingAction[]>
@@ -69,7 +69,7 @@ export interface WaypostServer {
   hold(): () => void
   /** Lets requests through, which wait since the server listens if `isStarting` was set. */
   started(): void
-  /** Keeps answering, but asks clients to open new connections. */
+  /** Keeps responding, but asks clients to open new connections. */
   drain(): void
   close(): Promise<void>
 }

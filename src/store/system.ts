@@ -37,7 +37,7 @@ export interface System {
    */
   transaction<Value>(work: (transaction: Transaction<SystemTables>) => Promise<Value>): Promise<Value>
   /**
-   * Checks that the database answers and takes changes.
+   * Checks that the database responds and takes changes.
    * @throws WP_STORE_UNREACHABLE, WP_STORE_READ_ONLY
    */
   check(): Promise<void>

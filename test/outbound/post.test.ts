@@ -7,7 +7,7 @@ import { createServer as createSocketServer, type AddressInfo, type Server, type
 import path from 'node:path'
 import { after, describe, test } from 'node:test'
 import { openOutbound, type Outbound, type OutboundOptions } from '../../src/outbound/index.ts'
-import { keepHeaders } from '../../src/outbound/read-answer.ts'
+import { keepHeaders } from '../../src/outbound/read-response.ts'
 import { abortTimeoutMs } from '../support/until.ts'
 import { selfSigned } from './self-signed.ts'
 

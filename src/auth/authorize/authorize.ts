@@ -15,7 +15,7 @@ import { isOwnPages } from '../account/clients.ts'
 import { maxTypedLength } from '../account/passwords.ts'
 import { findSession, type Session } from './session.ts'
 import {
-  answerRequest,
+  respondToRequest,
   restartRequest,
   redirectToClient,
   readPageForm,
@@ -28,7 +28,7 @@ import {
 /** Handles `GET /authorization/authorize`: shows a page or redirects to the client. */
 export async function authorize(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request } = visit
-  return answerRequest(visit, readQuery(request.raw.url ?? ''), async (checked) => {
+  return respondToRequest(visit, readQuery(request.raw.url ?? ''), async (checked) => {
     // The backend and the portal ask for another account when the user signs out, after they have revoked their tokens.
     if (isOwnPages(checked.client.id) && checked.prompts.has('select_account'))
       await signOut(visit, { keepTokens: isFromOtherSite(request) })
@@ -49,7 +49,7 @@ function isFromOtherSite({ headers }: FastifyRequest): boolean {
 export async function handleLogin(visit: Visit): Promise<FastifyReply> {
   const { issuer, request, reply } = visit
   const { fields, query } = readPageForm(visit)
-  return answerRequest(visit, query, async (checked) => {
+  return respondToRequest(visit, query, async (checked) => {
     const { username: user = '', password = '' } = fields
     const showProblem = (status: number, problem: string) => sendLogin(visit, checked, { user, problem, status })
     // No valid one is longer.
@@ -70,7 +70,7 @@ export async function handleLogin(visit: Visit): Promise<FastifyReply> {
 /** Handles `GET /authorization/register`: shows the registration page. */
 export async function showRegistration(visit: Visit): Promise<FastifyReply> {
   assertRegistration(visit)
-  return answerRequest(visit, readQuery(visit.request.raw.url ?? ''), async (checked) => {
+  return respondToRequest(visit, readQuery(visit.request.raw.url ?? ''), async (checked) => {
     assertRegistration(visit, checked)
     return sendRegister(visit, checked, {})
   })
@@ -81,7 +81,7 @@ export async function handleRegistration(visit: Visit): Promise<FastifyReply> {
   const { issuer, request, reply } = visit
   assertRegistration(visit)
   const { fields, query } = readPageForm(visit)
-  return answerRequest(visit, query, async (checked) => {
+  return respondToRequest(visit, query, async (checked) => {
     assertRegistration(visit, checked)
     const { username: name = '', password = '' } = fields
     const address = request.ip
@@ -120,7 +120,7 @@ export async function handleConsent(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request } = visit
   const cookie = cookies.session(request)
   const { fields, query } = readPageForm(visit, cookie ?? noSession)
-  return answerRequest(visit, query, async (checked) => {
+  return respondToRequest(visit, query, async (checked) => {
     if (fields['decision'] === 'deny') throw new OAuthError('access_denied', 'The user denied access')
     if (fields['decision'] !== 'allow') throw new PageError('This form is not valid', 'It contains no decision.')
     const step = await decideStep(issuer, checked, await findSession(issuer, cookie))

@@ -45,8 +45,8 @@ export function mountPages(options: PageOptions): FastifyPluginAsync {
     if (options.signInLinks !== undefined) {
       app.get('/authorization/link', { exposeHeadRoute: false }, (request, reply) => handleLink(visit(request, reply)))
     }
-    for (const [name, answer] of forms) {
-      app.post(`/authorization/${name}`, (request, reply) => answer(visit(request, reply)))
+    for (const [name, respond] of forms) {
+      app.post(`/authorization/${name}`, (request, reply) => respond(visit(request, reply)))
       rejectOtherMethods(app, `/authorization/${name}`, pages.has(name) ? ['GET', 'POST'] : ['POST'])
     }
   }

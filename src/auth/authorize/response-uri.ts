@@ -8,9 +8,9 @@ import { encodeBytes } from './query-parameters.ts'
 export function makeResponseUri(
   { redirectUri, parameters }: RedirectableRequest,
   issuer: string,
-  answer: Readonly<Record<string, string>>,
+  response: Readonly<Record<string, string>>,
 ): string {
-  const pairs = Object.entries({ ...answer, iss: issuer }).map(
+  const pairs = Object.entries({ ...response, iss: issuer }).map(
     ([name, value]) => `${name}=${encodeURIComponent(value)}`,
   )
   const state = parameters.bytes('state')

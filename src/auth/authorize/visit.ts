@@ -43,14 +43,14 @@ export interface Visit extends PageOptions {
 const isolation = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' }
 
 /**
- * Checks an authorization request, then calls `answer`. Errors go to the client if it is known and the browser may be
+ * Checks an authorization request, then calls `respond`. Errors go to the client if it is known and the browser may be
  * redirected.
  * @throws PageError
  */
-export async function answerRequest(
+export async function respondToRequest(
   visit: Visit,
   query: string,
-  answer: (request: CheckedRequest) => Promise<FastifyReply>,
+  respond: (request: CheckedRequest) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   const { issuer, isDevelopment, backendUrl, request } = visit
   const { portal: hasPortal } = issuer.settings()
@@ -58,7 +58,7 @@ export async function answerRequest(
   const addressed = await resolveRedirect({ system: issuer.system, ...place }, query)
   if (isOwnPages(addressed.client.id)) visit.reply.headers(isolation)
   try {
-    return await answer(checkRequest(addressed, issuer.issuer))
+    return await respond(checkRequest(addressed, issuer.issuer))
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     visit.request.reason = `${error.error}: ${error.message}`
@@ -109,10 +109,10 @@ export async function signOut(
 export function redirectToClient(
   { reply, issuer }: Visit,
   request: RedirectableRequest,
-  answer: Readonly<Record<string, string>>,
+  response: Readonly<Record<string, string>>,
 ): FastifyReply {
   // never 307, which would forward the form with the password to the client (RFC 9700 §4.12)
-  return reply.redirect(makeResponseUri(request, issuer.issuer, answer), 303)
+  return reply.redirect(makeResponseUri(request, issuer.issuer, response), 303)
 }
 
 /** Redirects the browser to the start of the same request. */

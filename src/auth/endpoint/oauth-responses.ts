@@ -19,7 +19,7 @@ export function configureOAuthResponses(app: FastifyInstance): void {
   })
 }
 
-/** Answers 405 in the form of RFC 6749, for endpoints that accept forms. */
+/** Responds with 405 in the form of RFC 6749, for endpoints that accept forms. */
 export function rejectOtherMethods(app: FastifyInstance, url: string): void {
   app.route({
     method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],

@@ -157,7 +157,7 @@ function isRow(properties: Readonly<Record<string, unknown>>, known: readonly st
   return count > 1 || (count > 0 && count === names.length)
 }
 
-/** Callers may leave out what the database fills in. What a row has, answers and events always contain. */
+/** Callers may leave out what the database fills in. What a row has, responses and events always contain. */
 function needsValue(part: RowPart, { isAlwaysSet, isRequired }: AddedColumn, isMissing: boolean): boolean {
   if (part === 'patch') return false
   return part === 'request' ? isRequired : isAlwaysSet && isMissing

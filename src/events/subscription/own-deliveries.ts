@@ -35,7 +35,7 @@ export interface AttemptView {
   readonly started: string
   /** `delivered`, or the reason for the failure; `failed` if the reason is hidden. */
   readonly outcome: string
-  /** HTTP status; null if there was no answer or it is hidden. */
+  /** HTTP status; null if there was no response or it is hidden. */
   readonly status: number | null
   /** Milliseconds; null if hidden. */
   readonly latency_ms: number | null
@@ -43,7 +43,7 @@ export interface AttemptView {
   readonly answer: string | null
   /**
    * Present if the response is hidden because the endpoint is not on the public internet. Subscribers learn only
-   * whether the delivery succeeded, not what answers at that address.
+   * whether the delivery succeeded, not what responds at that address.
    */
   readonly answer_hidden?: true
 }

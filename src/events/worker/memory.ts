@@ -324,7 +324,7 @@ export class Memory implements Holdings {
     }
   }
 
-  /** A second after the query was sent. If the answer took nearly as long or longer, a moment after it. */
+  /** A second after the query was sent. If the result took nearly as long or longer, a moment after it. */
   #validUntil(sentAt: number): number {
     return Math.max(sentAt + maxRecipientAgeMs, this.#clock.monotonic() + minValidMs)
   }

@@ -225,7 +225,7 @@ function deliveryChanges(system: System): RawBuilder<unknown> {
 }
 
 /**
- * Disables a subscription that answered 410, unless its endpoint has changed since, or the worker's row is gone. A locked
+ * Disables a subscription that responded with 410, unless its endpoint has changed since, or the worker's row is gone. A locked
  * subscription is skipped, because the process that holds the lock may be frozen.
  * @returns whether it is disabled now
  */

@@ -17,7 +17,7 @@ export interface EventReceiver {
   close(): Promise<void>
 }
 
-interface Answer {
+interface ReceiverResponse {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -37,7 +37,7 @@ export async function openReceiver(port: number, onPost: (post: ReceivedPost) =>
   const server = createServer((request, response) => {
     void answer(request).then(({ status, headers = {} }) => response.writeHead(status, headers).end())
   })
-  const answer = async (request: IncomingMessage): Promise<Answer> => {
+  const answer = async (request: IncomingMessage): Promise<ReceiverResponse> => {
     if (request.url !== path) return { status: 404 }
     if (request.method !== 'POST') return { status: 204, headers: { [aliveHeader]: path } }
     const body = await readBody(request).catch(() => undefined)

@@ -150,7 +150,7 @@ function listMethodPoints(manifest: Manifest, path: string, of: ManifestMethod):
   ]
 }
 
-/** Returns the statuses that a method may answer with undeclared. */
+/** Returns the statuses that a method may respond with undeclared. */
 function listImplied(of: ManifestMethod): readonly string[] {
   const hasInput = of.params !== undefined || of.query !== undefined || of.request !== undefined
   return [...(hasInput ? ['400'] : []), ...(of.public ? [] : ['401', ...(of.scopes.length > 0 ? ['403'] : [])])]

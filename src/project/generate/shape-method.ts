@@ -32,8 +32,8 @@ const methods: Readonly<Record<HttpMethod, (context: ShapeContext) => WritableMa
   GET: (context) => (context.names.isEntity ? shapeEntity(context) : shapeCollection(context)),
   POST: (context) => {
     const [output, request] = [shapeOutput(context), shapeInput(context)]
-    const answer: WritableMap = context.names.isEntity ? { response: output } : { responses: { 201: output } }
-    return { description: `Creates one ${context.names.noun}`, request, ...answer }
+    const declared: WritableMap = context.names.isEntity ? { response: output } : { responses: { 201: output } }
+    return { description: `Creates one ${context.names.noun}`, request, ...declared }
   },
   PUT: (context) => {
     const [response, request] = [shapeOutput(context), shapeInput(context)]

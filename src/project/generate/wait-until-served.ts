@@ -3,10 +3,10 @@ import { probeAgent } from '../../kit/index.ts'
 import { findRunningDev } from '../dev-server-file.ts'
 
 /**
- * The limit is counted in answers, about 3 s of them, because a busy `dev` answers as slowly as it notices a save. While
- * it reloads it answers nothing.
+ * The limit is counted in responses, about 3 s of them, because a busy `dev` responds as slowly as it notices a save. While
+ * it reloads it does not respond.
  */
-const maxAnswers = 30
+const maxResponses = 30
 const pauseMs = 100
 /** Longer than `dev` lets requests wait while it reloads. */
 const timeoutMs = 15_000
@@ -21,7 +21,7 @@ export async function waitUntilServed(folder: string, route: string): Promise<st
   if (dev === undefined) return undefined
   const [method = '', path = ''] = route.split(' ')
   const sample = new URL(path.replaceAll(/:\w+/g, '0'), dev.url)
-  for (let answers = 0; answers < maxAnswers; answers++) {
+  for (let responses = 0; responses < maxResponses; responses++) {
     const methods = await listMethods(sample)
     if (methods === undefined) return undefined
     if (methods.includes(method)) return dev.url + path
@@ -30,7 +30,7 @@ export async function waitUntilServed(folder: string, route: string): Promise<st
   return undefined
 }
 
-/** @returns undefined without an answer */
+/** @returns undefined without a response */
 async function listMethods(url: URL): Promise<readonly string[] | undefined> {
   try {
     const { headers } = await fetch(url, {

@@ -59,7 +59,7 @@ export class SchemaEffects {
       placeIn(this.#before[direction], before, direction),
       placeIn(this.#after[direction], after, direction),
     ]
-    const { details, assumed } = compareVersions(was, is, { isAnswer: direction === 'response', isCoerced })
+    const { details, assumed } = compareVersions(was, is, { isResponse: direction === 'response', isCoerced })
     for (const name of assumed) this.#use(name, direction, user)
     return details.length > 0 || isSameText ? details : equivalentRewrite
   }
@@ -98,7 +98,7 @@ export class SchemaEffects {
     if (known !== undefined) return known
     const [before, after] = [this.#before[direction], this.#after[direction]]
     const [was, is] = [placeRoot(before[name]!, before), placeRoot(after[name]!, after)]
-    const comparison = compareVersions(was, is, { isAnswer: direction === 'response' })
+    const comparison = compareVersions(was, is, { isResponse: direction === 'response' })
     this.#compared[direction].set(name, comparison)
     return comparison
   }

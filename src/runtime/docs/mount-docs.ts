@@ -117,7 +117,7 @@ function memoize<Result>(work: () => Promise<Result>): () => Promise<Result> {
   }
 }
 
-/** Answers 304 if the client has this version. */
+/** Responds with 304 if the client has this version. */
 function isKnown(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   reply.header('etag', etag).header('cache-control', 'no-cache')
   const known = request.headers['if-none-match']?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)

@@ -44,7 +44,7 @@ function checkRequired(check: Check, fields: Fields): void {
   for (const name of requiredOf([sup.schema])) {
     if (fields.required.has(name)) continue
     // `checkFields` reports a field that responses no longer contain.
-    const isGone = comparer.isAnswer && !isKnown(check, fields, name)
+    const isGone = comparer.isResponse && !isKnown(check, fields, name)
     if (isGone && mapIn(sup, sup.schema['properties']).has(name)) continue
     const sub = fields.declared.has(name) ? 'optional' : undefined
     comparer.report({ path: join(path, name), keyword: 'required', sub })
@@ -57,7 +57,7 @@ function checkFields(check: Check, fields: Fields): void {
   for (const name of new Set([...fields.declared, ...wanted])) {
     const at = join(path, name)
     if (!isKnown(check, fields, name)) {
-      if (comparer.isAnswer) comparer.report({ path: at, keyword: 'gone' })
+      if (comparer.isResponse) comparer.report({ path: at, keyword: 'gone' })
       else comparer.note({ path: at, keyword: 'new' })
       continue
     }

@@ -22,7 +22,7 @@ export interface Comparison {
 }
 
 export interface CompareOptions {
-  readonly isAnswer?: boolean
+  readonly isResponse?: boolean
   readonly isCoerced?: boolean
 }
 
@@ -35,14 +35,14 @@ const maxFindings = 200
  * a schema.
  */
 export function compareSchemas(sub: Placed, sup: Placed, options: CompareOptions = {}): Comparison {
-  const { isAnswer = false, isCoerced = false } = options
-  const comparer = new SchemaComparer(isAnswer, isCoerced)
+  const { isResponse = false, isCoerced = false } = options
+  const comparer = new SchemaComparer(isResponse, isCoerced)
   comparer.compare([sub], sup, '')
   return { findings: comparer.findings, notes: comparer.notes, assumed: new Set(comparer.assumed) }
 }
 
 class SchemaComparer implements Comparer {
-  readonly isAnswer: boolean
+  readonly isResponse: boolean
   readonly isCoerced: boolean
   readonly findings: Finding[] = []
   readonly notes: Finding[] = []
@@ -51,8 +51,8 @@ class SchemaComparer implements Comparer {
   readonly #ids = new Map<unknown, number>()
   #steps = 0
 
-  constructor(isAnswer: boolean, isCoerced: boolean) {
-    this.isAnswer = isAnswer
+  constructor(isResponse: boolean, isCoerced: boolean) {
+    this.isResponse = isResponse
     this.isCoerced = isCoerced
   }
 
@@ -79,7 +79,7 @@ class SchemaComparer implements Comparer {
     if (name !== undefined && subs.some((sub) => nameOf(sub) === name)) return // reported for the named schema
     const accepted = declaredNames([sup])
     for (const field of declaredNames(subs)) {
-      if (!accepted.has(field)) this.note({ path: join(path, field), keyword: this.isAnswer ? 'new' : 'gone' })
+      if (!accepted.has(field)) this.note({ path: join(path, field), keyword: this.isResponse ? 'new' : 'gone' })
     }
   }
 

@@ -17,7 +17,7 @@ export interface VersionComparison {
 
 export interface VersionOptions {
   /** The schema describes a response, not a request. */
-  readonly isAnswer: boolean
+  readonly isResponse: boolean
   readonly isCoerced?: boolean
 }
 
@@ -26,19 +26,19 @@ export interface VersionOptions {
  * for the new one; a response that is valid for the new version must be valid for the old one.
  */
 export function compareVersions(before: Placed, after: Placed, options: VersionOptions): VersionComparison {
-  const { isAnswer, isCoerced = false } = options
-  const [sub, sup] = isAnswer ? [after, before] : [before, after]
-  const forward = compareSchemas(sub, sup, { isAnswer, isCoerced })
+  const { isResponse, isCoerced = false } = options
+  const [sub, sup] = isResponse ? [after, before] : [before, after]
+  const forward = compareSchemas(sub, sup, { isResponse, isCoerced })
   const reverse = compareSchemas(sup, sub, { isCoerced })
   const details = new Map<string, SchemaDetail>()
   const add = (finding: Finding, breaking: boolean, isNarrowed: boolean) => {
-    const text = describeFinding(finding, { isAnswer, isNarrowed })
+    const text = describeFinding(finding, { isResponse, isNarrowed })
     if (!details.has(text)) details.set(text, { text, breaking })
   }
-  for (const finding of forward.findings) add(finding, true, !isAnswer)
+  for (const finding of forward.findings) add(finding, true, !isResponse)
   for (const finding of listNonBreaking(forward, reverse)) {
     const isNote = forward.notes.includes(finding)
-    add(finding, false, isNote ? !isAnswer : isAnswer)
+    add(finding, false, isNote ? !isResponse : isResponse)
   }
   return { details: [...details.values()], assumed: forward.assumed }
 }

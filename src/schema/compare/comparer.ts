@@ -15,7 +15,7 @@ export interface Finding {
 /** Checks whether a schema accepts every value that all schemas of a list accept, and collects the findings. */
 export interface Comparer {
   /** `sub` describes a response: a field that it no longer declares is a finding. */
-  readonly isAnswer: boolean
+  readonly isResponse: boolean
   /** Values arrive as text and are coerced, as in a query string. */
   readonly isCoerced: boolean
   /** Reports the values that all of `subs` accept and `sup` rejects. */

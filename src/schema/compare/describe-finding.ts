@@ -4,7 +4,7 @@ import { ownTypes } from './types-and-values.ts'
 
 export interface DescribeOptions {
   /** The schema describes a response, not a request. */
-  readonly isAnswer: boolean
+  readonly isResponse: boolean
   /** True if the finding was accepted before and is rejected now; false if it is newly accepted. */
   readonly isNarrowed: boolean
 }
@@ -27,22 +27,22 @@ export function describeFinding(finding: Finding, options: DescribeOptions): str
 const describers: Readonly<Record<string, (change: Change) => string>> = {
   new: () => 'added',
   gone: () => 'removed',
-  never: ({ isAnswer, isNarrowed }) => {
-    if (isNarrowed) return isAnswer ? 'removed' : 'is no longer accepted'
-    return isAnswer ? 'added, where no other fields were allowed' : 'added'
+  never: ({ isResponse, isNarrowed }) => {
+    if (isNarrowed) return isResponse ? 'removed' : 'is no longer accepted'
+    return isResponse ? 'added, where no other fields were allowed' : 'added'
   },
-  required: ({ isAnswer, isNarrowed, isDeclared }) => {
-    if (isNarrowed && isAnswer) return 'is now always present'
+  required: ({ isResponse, isNarrowed, isDeclared }) => {
+    if (isNarrowed && isResponse) return 'is now always present'
     if (isNarrowed) return isDeclared ? 'is now required' : 'added and required'
     if (!isDeclared) return 'removed'
-    return isAnswer ? 'may now be absent' : 'is now optional'
+    return isResponse ? 'may now be absent' : 'is now optional'
   },
   type: describeType,
   enum: describeValues,
   anyOf: describeAlternatives,
   oneOf: describeAlternatives,
-  additionalProperties: ({ isAnswer, isNarrowed }) => {
-    if (isAnswer) return isNarrowed ? 'no longer has other fields' : 'may now have other fields'
+  additionalProperties: ({ isResponse, isNarrowed }) => {
+    if (isResponse) return isNarrowed ? 'no longer has other fields' : 'may now have other fields'
     return isNarrowed ? 'no longer accepts other fields' : 'now accepts other fields'
   },
   complex: () => 'is too complex to compare',
@@ -58,19 +58,19 @@ function describeType({ before, after, isNarrowed }: Change): string {
   return `is ${list(after)}, was ${list(before)}`
 }
 
-function describeValues({ before, after, isAnswer, isNarrowed }: Change): string {
+function describeValues({ before, after, isResponse, isNarrowed }: Change): string {
   const [was, is] = [before, after] as (readonly unknown[] | undefined)[]
   if (is === undefined) return `is no longer limited to ${listValues(was ?? [])}`
-  if (was === undefined) return `${isAnswer ? 'is now' : 'now accepts'} only ${listValues(is)}`
+  if (was === undefined) return `${isResponse ? 'is now' : 'now accepts'} only ${listValues(is)}`
   const without = (list: readonly unknown[], others: readonly unknown[]) =>
     list.filter((value) => !others.some((one) => isDeepStrictEqual(one, value)))
   const extra = listValues(isNarrowed ? without(was, is) : without(is, was))
-  if (isAnswer) return isNarrowed ? `is no longer ${extra}` : `may now be ${extra}`
+  if (isResponse) return isNarrowed ? `is no longer ${extra}` : `may now be ${extra}`
   return isNarrowed ? `no longer accepts ${extra}` : `now also accepts ${extra}`
 }
 
-function describeAlternatives({ isAnswer, isNarrowed }: Change): string {
-  return `now ${isAnswer ? 'has' : 'accepts'} ${isNarrowed ? 'fewer' : 'more'} alternatives`
+function describeAlternatives({ isResponse, isNarrowed }: Change): string {
+  return `now ${isResponse ? 'has' : 'accepts'} ${isNarrowed ? 'fewer' : 'more'} alternatives`
 }
 
 function describeKeyword(keyword: string, { before, after }: Change): string {

@@ -174,7 +174,7 @@ const Attempt = defineEntity({
     id: p.text().primary(),
     started_at: time(),
     latency_ms: p.integer(),
-    /** HTTP status; null without an answer. */
+    /** HTTP status; null without a response. */
     status: p.integer().nullable(),
     outcome: p.text(),
     /** The first 4 KB of the response body. */

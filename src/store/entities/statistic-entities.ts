@@ -3,7 +3,7 @@ import { time } from './time.ts'
 
 const count = () => p.bigint('number')
 
-/** The answers of a method in a minute or an hour, of all servers. */
+/** The responses of a method in a minute or an hour, of all servers. */
 const Statistic = defineEntity({
   name: 'Statistic',
   tableName: 'waypost_statistic',
@@ -14,17 +14,17 @@ const Statistic = defineEntity({
     at: time().primary(),
     /** Method and path: `GET /todo/:id`. */
     route: p.text().primary(),
-    /** Answers with 2xx. */
+    /** Responses with 2xx. */
     success: count(),
-    /** Answers with 3xx. */
+    /** Responses with 3xx. */
     redirect: count(),
-    /** Answers with 4xx. */
+    /** Responses with 4xx. */
     client_error: count(),
-    /** Answers with 5xx. */
+    /** Responses with 5xx. */
     server_error: count(),
     /** The sum of all latencies in milliseconds. */
     sum_ms: p.double(),
-    /** Answers by latency, in the order of the bounds in `latencyBoundsMs`. */
+    /** Responses by latency, in the order of the bounds in `latencyBoundsMs`. */
     bucket_0: count(),
     bucket_1: count(),
     bucket_2: count(),

@@ -24,8 +24,8 @@ test('a schema accepts the values of itself', () => {
   )
 })
 
-for (const isAnswer of [false, true]) {
-  test(`${isAnswer ? 'a response' : 'a request'} reported as compatible is accepted`, () => {
+for (const isResponse of [false, true]) {
+  test(`${isResponse ? 'a response' : 'a request'} reported as compatible is accepted`, () => {
     const seen = { taken: 0, values: 0 }
     fc.assert(
       fc.property(
@@ -33,7 +33,7 @@ for (const isAnswer of [false, true]) {
         named,
         fc.array(anyValue, { minLength: 60, maxLength: 60 }),
         ([sub, sup], schemas, values) => {
-          const { findings } = compareSchemas(placeRoot(sub, schemas), placeRoot(sup, schemas), { isAnswer })
+          const { findings } = compareSchemas(placeRoot(sub, schemas), placeRoot(sup, schemas), { isResponse })
           if (findings.length > 0) return
           seen.taken += 1
           const fits = makeDeclaredCheck(sub, schemas)

@@ -10,7 +10,7 @@ import { errors } from '../../errors.ts'
 import { invertFiles } from '../../draft/plan-edits.ts'
 import { defineRoute, type AdminSources } from '../route.ts'
 import { maybeText, oneOf, record, text } from '../shapes.ts'
-import { answerSaved, diagnostic, draftOf, draftSaved, filePath, formatDiagnostics } from './draft-shapes.ts'
+import { respondSaved, diagnostic, draftOf, draftSaved, filePath, formatDiagnostics } from './draft-shapes.ts'
 
 // What the pages create from a description, as the commands generate:* do: with a preview of the files.
 
@@ -48,8 +48,8 @@ async function saveOrShow<Plan extends PlannedDraft>(
   const { changes, code = [] } = saved.plan
   // Code is not a part of the draft: it stays.
   const inverse = invertFiles(changes.filter(({ file }) => !code.includes(file)))
-  const answer = await answerSaved(call, saved, { count: changes.length, inverse })
-  return describe(draft, saved.plan, { files, found: [], saved: answer })
+  const response = await respondSaved(call, saved, { count: changes.length, inverse })
+  return describe(draft, saved.plan, { files, found: [], saved: response })
 }
 
 async function describe<Plan extends PlannedDraft>(
@@ -62,12 +62,12 @@ async function describe<Plan extends PlannedDraft>(
   }: {
     readonly files: DraftFiles
     readonly found: readonly Diagnostic[]
-    readonly saved: Awaited<ReturnType<typeof answerSaved>> | null
+    readonly saved: Awaited<ReturnType<typeof respondSaved>> | null
   },
 ) {
   return {
     plan,
-    answer: {
+    response: {
       files: plan.changes.map(({ file, text: after, before }) => ({
         file,
         text: after ?? null,
@@ -110,8 +110,8 @@ const route = defineRoute({
   fields: { WP_PROJECT_GENERATE: 'body/path', WP_PROJECT_GENERATE_ACCESS: 'body/scopes' },
   async handle({ body: { preview: isPreview, public: isPublic = false, ...body }, ...call }) {
     const wanted = { ...body, public: isPublic }
-    const { plan, answer } = await saveOrShow(call, isPreview, () => folderOf(call).planRoute(wanted))
-    return { route: plan.route, action: plan.action, ...answer }
+    const { plan, response } = await saveOrShow(call, isPreview, () => folderOf(call).planRoute(wanted))
+    return { route: plan.route, action: plan.action, ...response }
   },
 })
 
@@ -160,8 +160,8 @@ const action = defineRoute({
   }),
   fields: { WP_PROJECT_GENERATE: 'body/file' },
   async handle({ body: { preview: isPreview, ...body }, ...call }) {
-    const { plan, answer } = await saveOrShow(call, isPreview, () => folderOf(call).planAction(body))
-    return { use: plan.use, file: plan.file, text: plan.text, ...answer }
+    const { plan, response } = await saveOrShow(call, isPreview, () => folderOf(call).planAction(body))
+    return { use: plan.use, file: plan.file, text: plan.text, ...response }
   },
 })
 

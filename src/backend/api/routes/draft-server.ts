@@ -3,7 +3,7 @@ import type { RebaseConflict } from '../../draft/system/draft-changes.ts'
 import { errors, ProblemWith } from '../../errors.ts'
 import { defineRoute } from '../route.ts'
 import { maybeText, oneOf, record, text } from '../shapes.ts'
-import { answerSaved, draftSaved, systemDraftOf } from './draft-shapes.ts'
+import { respondSaved, draftSaved, systemDraftOf } from './draft-shapes.ts'
 
 // Routes that only the draft of a server has.
 
@@ -79,7 +79,7 @@ const rebase = defineRoute({
     })
     // Restoring the files before would undo the active release.
     const inverse = { edits: [], files: [], undo: true } as const
-    return answerSaved(call, { files: done, isServed: false, before }, { count: Object.keys(take).length, inverse })
+    return respondSaved(call, { files: done, isServed: false, before }, { count: Object.keys(take).length, inverse })
   },
 })
 

@@ -85,8 +85,8 @@ export async function formatDiagnostics(
   return diagnostics.length === 0 ? [] : thread.ask('format', { texts, diagnostics })
 }
 
-/** Answers with the new state of the draft. */
-export async function answerSaved(
+/** Responds with the new state of the draft. */
+export async function respondSaved(
   call: Pick<AdminSources, 'draft' | 'host'>,
   { files, isServed, before }: Pick<SavedChange<PlannedDraft>, 'files' | 'isServed' | 'before'>,
   { count, inverse }: Pick<PlannedEdits, 'count' | 'inverse'>,
@@ -120,7 +120,7 @@ export function draftOf({ draft }: { readonly draft?: Draft | undefined }): Draf
   return draft
 }
 
-/** The answer to a refused edit names the file and line. */
+/** The response to a refused edit names the file and line. */
 export async function refuseAsProblem<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

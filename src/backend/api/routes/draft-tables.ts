@@ -12,7 +12,7 @@ import { saveChange } from '../../draft/save-changes.ts'
 import { errors } from '../../errors.ts'
 import { defineRoute } from '../route.ts'
 import { maybeText, oneOf, record, text } from '../shapes.ts'
-import { answerSaved, draftOf, draftSaved, loadClasses, refuseAsProblem } from './draft-shapes.ts'
+import { respondSaved, draftOf, draftSaved, loadClasses, refuseAsProblem } from './draft-shapes.ts'
 
 const name = Type.String({ maxLength: 200 })
 const names = Type.Array(name, { maxItems: 1000 })
@@ -181,7 +181,7 @@ const migration = defineRoute({
       return { ...formatTable(shown), saved: null, can_undo: false, failed: null }
     const done = await saveChange(draft, plan, { withErrors, by: call.principal.user })
     const { changes } = done.plan
-    const saved = await answerSaved(call, done, { count: 1, inverse: invertFiles(changes) })
+    const saved = await respondSaved(call, done, { count: 1, inverse: invertFiles(changes) })
     const frozen = await Promise.all(
       changes.map((one) => tables.isFrozen({ ...one, text: undefined, before: one.text })),
     )
@@ -368,7 +368,7 @@ const api = defineRoute({
     }
     if (preview) return { ...formatApi(await tables.planApi(request)), saved: null, failed: null }
     const done = await saveChange(draft, () => tables.planApi(request), { by: call.principal.user })
-    const saved = await answerSaved(call, done, { count: 1, inverse: invertFiles(done.plan.changes) })
+    const saved = await respondSaved(call, done, { count: 1, inverse: invertFiles(done.plan.changes) })
     return {
       ...formatApi(done.plan),
       saved,

@@ -6,12 +6,12 @@ import { keysOf, pointerOf } from '../../draft/values.ts'
 import { errors, ProblemWith } from '../../errors.ts'
 import { defineRoute } from '../route.ts'
 import { maybeText, record, text } from '../shapes.ts'
-import { answerSaved, condition, draftOf, draftSaved, loadClasses, pointer, refuseAsProblem } from './draft-shapes.ts'
+import { respondSaved, condition, draftOf, draftSaved, loadClasses, pointer, refuseAsProblem } from './draft-shapes.ts'
 import { saveEdits, conditionOf, ignoringErrors } from './save-edits.ts'
 
 const maybeCount = Type.Union([Type.Integer(), Type.Null()])
 
-const valueAnswer = record({
+const valueResponse = record({
   at: text,
   /** As written, with included files in place. Absent if there is none, as are an ETag and a place. */
   value: Type.Optional(Type.Unknown()),
@@ -33,7 +33,7 @@ export const value = defineRoute({
   scopes: ['backend.read'],
   usesDraft: true,
   query: record({ at: pointer }),
-  response: valueAnswer,
+  response: valueResponse,
   async handle({ query: { at }, ...call }) {
     const own = draftOf(call)
     const { texts } = await own.read()
@@ -131,7 +131,7 @@ export const renaming = defineRoute({
       },
       { by: call.principal.user },
     )
-    const saved = await answerSaved(call, done, { count: 1, inverse: invertFiles(done.plan.changes) })
+    const saved = await respondSaved(call, done, { count: 1, inverse: invertFiles(done.plan.changes) })
     return { uses: done.plan.uses, at: pointerOf([keysOf(at)[0]!, to]), saved }
   },
 })

@@ -165,7 +165,7 @@ const change = defineRoute({
   body: record({
     edits: Type.Optional(Type.Array(edit, { maxItems: 1000 })),
     files: Type.Optional(Type.Array(fileEdit, { maxItems: 2000 })),
-    /** `files` replace `edits` while the files are as they require: what `inverse` of an answer asks for. */
+    /** `files` replace `edits` while the files are as they require: what `inverse` of a response asks for. */
     undo: Type.Optional(Type.Boolean()),
     /** Save also if the changes cause new errors, which are then not served. */
     with_errors: Type.Optional(Type.Boolean()),

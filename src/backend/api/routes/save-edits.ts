@@ -5,7 +5,7 @@ import type { RequestedEdits } from '../../draft/plan-edits.ts'
 import { saveChange } from '../../draft/save-changes.ts'
 import { errors, ProblemWith } from '../../errors.ts'
 import type { AdminSources } from '../route.ts'
-import { answerSaved, draftOf, refuseAsProblem } from './draft-shapes.ts'
+import { respondSaved, draftOf, refuseAsProblem } from './draft-shapes.ts'
 
 /** Plans edits of values and files against the draft, and saves them: all or nothing. */
 export async function saveEdits(
@@ -25,7 +25,7 @@ export async function saveEdits(
     },
     { withErrors, by: call.principal.user },
   )
-  return answerSaved(call, saved, saved.plan)
+  return respondSaved(call, saved, saved.plan)
 }
 
 /** The condition of If-Match, for a single edit. */

@@ -3,7 +3,7 @@ const keptBytes = 4096
 const maxBytes = 1024 * 1024
 
 /** The body of a response while it is received. */
-export interface Answer {
+export interface ResponseText {
   /** Adds a chunk. @returns the reason to stop reading: more than 1 MB is a failure */
   add(part: Buffer): string | undefined
   /** The first 4 KB. NUL is removed, because PostgreSQL cannot store it. */
@@ -11,7 +11,7 @@ export interface Answer {
 }
 
 /** Reads a response to its end, so that the connection can be reused, and keeps the beginning. */
-export function makeAnswer(): Answer {
+export function makeResponseText(): ResponseText {
   const chunks: Buffer[] = []
   let size = 0
   return {
