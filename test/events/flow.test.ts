@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
-import { readDeliveries, type Hand, type ReadRequest } from '../../src/events/lanes/read.ts'
+import { readDeliveries, type LanePosition, type ReadRequest } from '../../src/events/lanes/read.ts'
 import { laneCount } from '../../src/events/lanes/shares.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { day, makeMember, onBothDatabases, onEachDatabase, type World } from './world.ts'
@@ -50,7 +50,7 @@ onEachDatabase('a message for very many', (world) => {
 
   test('is not continued by a worker without lanes, which posts nothing of it', async () => {
     const other = makeMember(world())
-    await other.compare() // takes all lanes
+    await other.rebalance() // takes all lanes
     await world().addSubscriptions(await world().addUser(), 'note', endpoints('http://127.0.0.1:1', 2500))
     await world().dispatch('note', 1)
     const stop = new AbortController()
@@ -112,13 +112,13 @@ onBothDatabases('a reading', (world) => {
     await db.updateTable('waypost_delivery').set({ lane: 0 }).execute()
     await world().dispatch('other_note', 1)
     await fanOut(world())
-    let hands: readonly Hand[] | undefined
+    let positions: readonly LanePosition[] | undefined
     const found: string[] = []
     for (let round = 0; round < 30 && found.length === 0; round++) {
-      const reading = await read(world(), { maxSubscriptions: 10, ...(hands === undefined ? {} : { hands }) })
-      hands = reading.hands
+      const reading = await read(world(), { maxSubscriptions: 10, ...(positions === undefined ? {} : { positions }) })
+      positions = reading.positions
       found.push(...reading.deliveries.map((row) => row.subscription))
-      assert.ok(found.length > 0 || hands[0]!.after !== '', 'the lane was not read to its end')
+      assert.ok(found.length > 0 || positions[0]!.after !== '', 'the lane was not read to its end')
     }
     assert.deepEqual(found, [last])
     assert.equal(paused.length, 250)
@@ -138,18 +138,18 @@ onBothDatabases('a reading', (world) => {
       .set({ due_at: world().clock.now() + day })
       .where('id', '=', later!.id)
       .execute()
-    let hands: readonly Hand[] | undefined
+    let positions: readonly LanePosition[] | undefined
     const found: string[] = []
     for (let round = 0; round < 3; round++) {
-      const reading = await read(world(), { maxLater: 10, ...(hands === undefined ? {} : { hands }) })
-      hands = reading.hands
+      const reading = await read(world(), { maxLater: 10, ...(positions === undefined ? {} : { positions }) })
+      positions = reading.positions
       found.push(...reading.deliveries.map((row) => row.id))
-      assert.equal(hands[0]!.later[0] !== 0, round < 2, 'whether the lane was read to its end')
+      assert.equal(positions[0]!.later[0] !== 0, round < 2, 'whether the lane was read to its end')
     }
     assert.equal(found.length, 24)
     assert.equal(new Set(found).size, 24)
     assert.ok(!found.includes(later!.id))
-    assert.deepEqual(hands![0]!.later, [0, ''], 'it begins again')
+    assert.deepEqual(positions![0]!.later, [0, ''], 'it begins again')
   })
 
   test('uses no statistics: it finds the same while another transaction is open and none were collected', async () => {
@@ -322,12 +322,12 @@ onEachDatabase('a worker', (world) => {
   })
 })
 
-type Limits = Partial<Pick<ReadRequest, 'hands' | 'size' | 'maxSubscriptions' | 'maxLater'>>
+type Limits = Partial<Pick<ReadRequest, 'positions' | 'size' | 'maxSubscriptions' | 'maxLater'>>
 
 /** Reads from all lanes, from the beginning. */
 function read({ system, catalog, settings }: World, limits: Limits = {}) {
-  const hands = Array.from({ length: laneCount }, (_, lane) => ({ lane, after: '', later: [0, ''] as const }))
-  const all = { hands, size: 500, maxSubscriptions: 500, maxLater: 500 }
+  const positions = Array.from({ length: laneCount }, (_, lane) => ({ lane, after: '', later: [0, ''] as const }))
+  const all = { positions, size: 500, maxSubscriptions: 500, maxLater: 500 }
   return readDeliveries(system, { ...all, ...limits, loaded: [], catalog, settings })
 }
 

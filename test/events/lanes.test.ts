@@ -16,7 +16,7 @@ onEachDatabase('workers', (world) => {
       while (members.length > count) await members.pop()!.leave()
       while (members.length < count) members.push(makeMember(world()))
       // In one round those with too many release them, in the next the others take them.
-      for (let round = 0; round < 3; round++) for (const member of members) await member.compare()
+      for (let round = 0; round < 3; round++) for (const member of members) await member.rebalance()
       const ids = members.map((member) => member.id!)
       const owners = await loadOwners(world())
       assert.equal(owners.size, laneCount, `each lane has a worker, of ${count}`)
@@ -34,7 +34,7 @@ onEachDatabase('workers', (world) => {
   test('that compare at the same time never have the same lane', async () => {
     const members = Array.from({ length: 6 }, () => makeMember(world()))
     for (let round = 0; round < 8; round++) {
-      await Promise.all(members.map((member) => member.compare()))
+      await Promise.all(members.map((member) => member.rebalance()))
       const lanes = members.flatMap((member) => member.lanes)
       assert.equal(new Set(lanes).size, lanes.length)
     }
@@ -48,19 +48,19 @@ onEachDatabase('workers', (world) => {
     const holdings = { usedLanes: () => busy, forgetQueued: (lane: number) => void closed.push(lane) }
     const first = new Member(world().system, world().clock, holdings)
     const second = makeMember(world())
-    await first.compare()
+    await first.rebalance()
     assert.equal(first.lanes.length, laneCount)
-    await second.compare()
+    await second.rebalance()
     assert.deepEqual(second.lanes, [], 'none is free')
-    await first.compare()
+    await first.rebalance()
     assert.equal(new Set(closed).size, 32)
     assert.equal(first.lanes.length, 32, 'it reads no more from those that close')
     assert.ok(first.lanes.every((lane) => busy.has(lane)))
-    await second.compare()
+    await second.rebalance()
     assert.deepEqual(new Set(second.lanes), new Set(Array.from({ length: 24 }, (_, index) => 40 + index)))
     busy.clear()
-    await first.compare()
-    await second.compare()
+    await first.rebalance()
+    await second.rebalance()
     assert.deepEqual([first.lanes.length, second.lanes.length], [32, 32])
     await first.leave()
     await second.leave()
@@ -68,7 +68,7 @@ onEachDatabase('workers', (world) => {
 
   test('that join meanwhile are not taken for dead by one that saw the lanes before', async () => {
     const first = makeMember(world())
-    await first.compare()
+    await first.rebalance()
     const { system } = world()
     // The second takes all lanes between the two reads of the third.
     const second = makeMember(world())
@@ -81,7 +81,7 @@ onEachDatabase('workers', (world) => {
           if (!isDone && result.rows[0]?.['lane'] !== undefined) {
             isDone = true
             await first.leave()
-            await second.compare()
+            await second.rebalance()
             await system.db.updateTable('waypost_lane').set({ worker_id: second.id! }).execute()
           }
           return result
@@ -89,7 +89,7 @@ onEachDatabase('workers', (world) => {
       }),
     }
     const third = makeMember({ system: slow, clock: world().clock })
-    await third.compare()
+    await third.rebalance()
     assert.equal(second.lanes.length, laneCount / 2, 'the third has joined')
     assert.deepEqual(third.lanes, [], 'nothing is as it saw it')
     await second.leave()
@@ -98,13 +98,13 @@ onEachDatabase('workers', (world) => {
 
   test('that miss their row take nothing, and join under another id', async () => {
     const member = makeMember(world())
-    await member.compare()
+    await member.rebalance()
     const { id } = member
     await world().system.db.deleteFrom('waypost_worker').execute()
-    assert.equal(await member.compare(), false)
+    assert.equal(await member.rebalance(), false)
     member.lose()
     assert.deepEqual([member.lanes, member.isLive()], [[], false])
-    assert.equal(await member.compare(), true)
+    assert.equal(await member.rebalance(), true)
     assert.notEqual(member.id, id)
     assert.equal(member.lanes.length, laneCount)
     await member.leave()
@@ -116,7 +116,7 @@ onEachDatabase('workers', (world) => {
       clock.freeze()
       const member = makeMember({ system: world().system, clock })
       assert.equal(member.isLive(), false, 'it has not joined')
-      await member.compare()
+      await member.rebalance()
       assert.equal(member.isLive(), true)
       clock[move](13_000)
       assert.equal(member.isLive(), move === 'pass' || member.renewedMs < 14_000)
@@ -129,7 +129,7 @@ onEachDatabase('workers', (world) => {
     }
     const clock = makeTestClock()
     const member = makeMember({ system: world().system, clock })
-    await member.compare()
+    await member.rebalance()
     clock.forward(-3_600_000)
     assert.equal(member.isLive(), true, 'a wall clock that is set back changes nothing')
     await member.leave()
@@ -149,7 +149,7 @@ onBothDatabases('a worker', (world) => {
       .set({ note: JSON.stringify([noted, over, later].map((row) => [row!.id, 0])) })
       .execute()
     const observer = makeMember(world())
-    await observer.compare()
+    await observer.rebalance()
     assert.equal(observer.lanes.length, laneCount, 'it has the lanes')
     const rows = new Map((await world().deliveries()).map((row) => [row.id, row]))
     assert.partialDeepStrictEqual(rows.get(noted!.id), { status: 'pending', lost: 1, turn: 1, failures: 0 })
@@ -169,19 +169,19 @@ onBothDatabases('a worker', (world) => {
       const clock = makeTestClock()
       clock.freeze()
       const observer = makeMember({ system: world().system, clock })
-      await observer.compare()
+      await observer.rebalance()
       clock.pass(2900)
-      await observer.compare()
+      await observer.rebalance()
       assert.deepEqual(observer.lanes, [])
       await world().system.db.updateTable('waypost_worker').set({ beat: 7 }).where('place', '=', 'elsewhere').execute()
       clock.pass(200)
-      await observer.compare()
+      await observer.rebalance()
       clock.pass(2900)
-      await observer.compare()
+      await observer.rebalance()
       assert.deepEqual(observer.lanes, [], 'it has moved meanwhile')
       assert.partialDeepStrictEqual(await world().deliveries(), [{ lost: 0, turn: 0 }])
       clock.pass(100)
-      await observer.compare()
+      await observer.rebalance()
       assert.equal(observer.lanes.length, laneCount)
       assert.partialDeepStrictEqual(await world().deliveries(), [{ lost: 1, turn: 1 }])
       await observer.leave()
@@ -194,7 +194,7 @@ onBothDatabases('a worker', (world) => {
     clock.freeze()
     const observer = makeMember({ system: world().system, clock })
     for (let count = 0; count < 5; count++) {
-      await observer.compare()
+      await observer.rebalance()
       clock.pass(3000)
     }
     assert.deepEqual(observer.lanes, [])
@@ -221,10 +221,10 @@ onBothDatabases('a worker', (world) => {
       }),
     }
     const observer = makeMember({ system: slow, clock })
-    await observer.compare()
+    await observer.rebalance()
     clock.pass(3000)
     isBeaten = true // after this observer has read the rows
-    await observer.compare()
+    await observer.rebalance()
     assert.equal((await workerRows(world())).length, 2)
     assert.partialDeepStrictEqual(await world().deliveries(), [{ lost: 0, turn: 0 }])
     await observer.leave()
@@ -238,14 +238,14 @@ onBothDatabases('a worker', (world) => {
         if (text.includes(statement)) throw new Error('killed')
       })
       const observer = makeMember({ system, clock: world().clock })
-      await observer.compare().catch(() => undefined)
+      await observer.rebalance().catch(() => undefined)
       const [row] = await world().deliveries()
       const isEnded = !(await workerRows(world())).some(({ id }) => id.startsWith('wrk_dead'))
       assert.equal(row!.lost, isEnded ? 1 : 0, statement)
       await observer.leave().catch(() => undefined)
     }
     const next = makeMember(world())
-    await next.compare()
+    await next.rebalance()
     assert.partialDeepStrictEqual(await world().deliveries(), [{ lost: 1, turn: 1 }])
     assert.ok(next.lanes.length > 0)
     await next.leave()
@@ -262,13 +262,13 @@ onBothDatabases('a worker', (world) => {
       }),
     )
     const member = makeMember({ system: hold.system, clock: world().clock })
-    await member.compare()
+    await member.rebalance()
     await system.db
       .updateTable('waypost_worker')
       .set({ note: JSON.stringify([[row!.id, 0]]) })
       .execute()
     hold.isHeld = true
-    const comparing = member.compare()
+    const comparing = member.rebalance()
     await hold.isReading
     isAway = true
     await assert.rejects(member.leave(), /^Error: away$/) // its row is still there when the comparison goes on
@@ -280,7 +280,7 @@ onBothDatabases('a worker', (world) => {
 
   test('that was ended records nothing afterwards', async () => {
     const member = makeMember(world())
-    await member.compare()
+    await member.rebalance()
     await world().system.db.deleteFrom('waypost_worker').execute()
     const recording = { worker: member.id!, note: '[]', completions: [], breakers: [], shard: 0 }
     assert.equal(await record(world().system, recording), undefined)
@@ -290,23 +290,23 @@ onBothDatabases('a worker', (world) => {
     const clock = makeTestClock()
     clock.freeze()
     const isolated = makeMember({ system: world().system, clock })
-    await isolated.compare()
-    await isolated.compare(true)
+    await isolated.rebalance()
+    await isolated.rebalance(true)
     assert.equal(isolated.lanes.length, laneCount, 'it is alone')
     const other = makeMember({ system: world().system, clock })
-    await other.compare()
-    await isolated.compare(true)
+    await other.rebalance()
+    await isolated.rebalance(true)
     assert.deepEqual(isolated.lanes, [])
-    await other.compare()
+    await other.rebalance()
     assert.equal(other.lanes.length, laneCount)
     clock.pass(59_000)
-    await isolated.compare(false)
-    await other.compare()
+    await isolated.rebalance(false)
+    await other.rebalance()
     assert.deepEqual(isolated.lanes, [])
     clock.pass(1000)
-    await isolated.compare(false)
-    await other.compare()
-    await isolated.compare(false)
+    await isolated.rebalance(false)
+    await other.rebalance()
+    await isolated.rebalance(false)
     assert.deepEqual([isolated.lanes.length, other.lanes.length], [32, 32])
     await isolated.leave()
     await other.leave()
@@ -314,12 +314,12 @@ onBothDatabases('a worker', (world) => {
 
   test('that leaves takes no lanes, and its share goes to the others', async () => {
     const [leaving, other] = [makeMember(world()), makeMember(world())]
-    await leaving.compare()
-    await other.compare()
+    await leaving.rebalance()
+    await other.rebalance()
     leaving.isLeaving = true
-    await leaving.compare()
+    await leaving.rebalance()
     assert.deepEqual(leaving.lanes, [])
-    await other.compare()
+    await other.rebalance()
     assert.equal(other.lanes.length, laneCount)
     await leaving.leave()
     await other.leave()

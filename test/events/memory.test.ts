@@ -8,14 +8,14 @@ import { deliveryOf, end, idsOf, none, note, prepare, recipientOf, startAll } fr
 test('nothing begins that is not in a committed note', () => {
   const { memory, admit } = prepare()
   admit([deliveryOf(1), deliveryOf(2)])
-  assert.equal(memory.turns.startNext(), undefined)
+  assert.equal(memory.queues.startNext(), undefined)
   assert.equal(memory.note.isNeeded(), true)
   const noted = memory.note.choose(none)
   assert.deepEqual(JSON.parse(toNote(noted)), [
     ['dlv_1', 0],
     ['dlv_2', 0],
   ])
-  assert.equal(memory.turns.startNext(), undefined, 'it is written, but not committed')
+  assert.equal(memory.queues.startNext(), undefined, 'it is written, but not committed')
   memory.note.confirm(noted)
   assert.deepEqual(startAll(memory), ['dlv_1', 'dlv_2'])
   assert.equal(memory.note.isNeeded(), false)
@@ -25,7 +25,7 @@ test('a note contains what is under way, what is not recorded, and what begins n
   const { memory, admit } = prepare()
   admit([1, 2, 3, 4].map((n) => deliveryOf(n, { turn: n })))
   note(memory)
-  const [first, second, third] = [memory.turns.startNext()!, memory.turns.startNext()!, memory.turns.startNext()!]
+  const [first, second, third] = [memory.queues.startNext()!, memory.queues.startNext()!, memory.queues.startNext()!]
   end(memory, first)
   end(memory, second)
   const noted = memory.note.choose(new Set([first])) // its outcome is recorded by the same statement
@@ -45,9 +45,9 @@ test('a delivery that was forgotten and is read again must be noted again', () =
   note(memory)
   memory.forgetQueued()
   admit([deliveryOf(1)])
-  assert.equal(memory.turns.startNext(), undefined)
+  assert.equal(memory.queues.startNext(), undefined)
   note(memory)
-  assert.equal(memory.turns.startNext()?.id, 'dlv_1')
+  assert.equal(memory.queues.startNext()?.id, 'dlv_1')
 })
 
 test('nothing begins on what was read of a subscription more than a second ago', () => {
@@ -55,10 +55,10 @@ test('nothing begins on what was read of a subscription more than a second ago',
   admit([deliveryOf(1)])
   note(memory)
   clock.pass(1001)
-  assert.equal(memory.turns.startNext(), undefined)
+  assert.equal(memory.queues.startNext(), undefined)
   assert.deepEqual(memory.listUnread([]), ['sub_1'])
   memory.applyRecipients(new Map([['sub_1', recipientOf('sub_1')]]), clock.monotonic())
-  assert.equal(memory.turns.startNext()?.id, 'dlv_1')
+  assert.equal(memory.queues.startNext()?.id, 'dlv_1')
 })
 
 test('what begins is posted to the endpoint that was read last', () => {
@@ -67,7 +67,7 @@ test('what begins is posted to the endpoint that was read last', () => {
   note(memory)
   const moved = { ...recipientOf('sub_1'), endpoint: 'http://moved.test/', revision: 2 }
   memory.applyRecipients(new Map([['sub_1', moved]]), clock.monotonic())
-  assert.equal(memory.turns.startNext()!.of.recipient.endpoint, 'http://moved.test/')
+  assert.equal(memory.queues.startNext()!.of.recipient.endpoint, 'http://moved.test/')
 })
 
 test('deliveries of a subscription that is paused, open or gone are forgotten, and what is under way goes on', () => {
@@ -80,7 +80,7 @@ test('deliveries of a subscription that is paused, open or gone are forgotten, a
     const { memory, admit, clock } = prepare({ perEndpoint: 1 })
     admit([deliveryOf(1), deliveryOf(2, { subscription: 'sub_1' })])
     note(memory)
-    const first = memory.turns.startNext()!
+    const first = memory.queues.startNext()!
     const found = change === undefined ? undefined : { ...recipientOf('sub_1'), ...change }
     memory.applyRecipients(new Map([['sub_1', found]]), clock.monotonic())
     assert.equal(memory.size, 1)
@@ -116,7 +116,7 @@ test('a reading that was open while an outcome was recorded brings nothing back'
   const [first, second, third] = [deliveryOf(1), deliveryOf(2), deliveryOf(3)]
   admit([first, second])
   note(memory)
-  const [one, two] = [memory.turns.startNext()!, memory.turns.startNext()!]
+  const [one, two] = [memory.queues.startNext()!, memory.queues.startNext()!]
   memory.beginReading() // its snapshot contains all of them
   end(memory, one)
   memory.finish(one)
@@ -186,12 +186,12 @@ test('a delivery with which three workers were lost is posted alone, and one wit
     ['dlv_4'],
   )
   note(memory)
-  const other = memory.turns.startNext()!
+  const other = memory.queues.startNext()!
   assert.equal(other.id, 'dlv_2')
-  assert.equal(memory.turns.startNext(), undefined, 'the others wait')
-  memory.turns.scheduleAlone()
+  assert.equal(memory.queues.startNext(), undefined, 'the others wait')
+  memory.queues.scheduleAlone()
   note(memory)
-  assert.equal(memory.turns.startNext(), undefined, 'one is still under way')
+  assert.equal(memory.queues.startNext(), undefined, 'one is still under way')
   end(memory, other)
   memory.finish(other)
   assert.equal(memory.note.isNeeded(), true)
@@ -202,21 +202,21 @@ test('a delivery with which three workers were lost is posted alone, and one wit
     'its note names it alone',
   )
   memory.note.confirm(noted)
-  const alone = memory.turns.startNext()!
+  const alone = memory.queues.startNext()!
   assert.equal(alone.id, 'dlv_1')
   note(memory)
-  assert.equal(memory.turns.startNext(), undefined)
+  assert.equal(memory.queues.startNext(), undefined)
   end(memory, alone)
   memory.finish(alone)
   note(memory)
-  assert.equal(memory.turns.startNext()?.id, 'dlv_3')
+  assert.equal(memory.queues.startNext()?.id, 'dlv_3')
 })
 
 test('a lane that closes keeps what is under way, until it is recorded', () => {
   const { memory, admit } = prepare()
   admit([deliveryOf(1, { lane: 7 }), deliveryOf(2, { lane: 7 }), deliveryOf(3, { lane: 8 })])
   note(memory)
-  const one = memory.turns.startNext()!
+  const one = memory.queues.startNext()!
   memory.forgetQueued(7)
   assert.deepEqual(idsOf(memory), ['dlv_1', 'dlv_3'])
   assert.deepEqual([memory.usedLanes().has(7), memory.usedLanes().has(8)], [true, true])
@@ -230,12 +230,12 @@ test('the result of a POST that was under way when the worker lost its lanes is 
   const { memory, admit } = prepare()
   admit([deliveryOf(1)])
   note(memory)
-  const old = memory.turns.startNext()!
+  const old = memory.queues.startNext()!
   memory.forgetAll()
   assert.equal(memory.size, 0)
   admit([deliveryOf(1, { turn: 1 })])
   assert.equal(end(memory, old), false)
   assert.equal(memory.size, 1)
   note(memory)
-  assert.equal(memory.turns.startNext()!.turn, 1)
+  assert.equal(memory.queues.startNext()!.turn, 1)
 })

@@ -16,18 +16,18 @@ onEachDatabase('a worker that watches others', (world) => {
     }
     const beat = ({ id }: Member) =>
       record(system, { worker: id!, note: '[]', completions: [], breakers: [], shard: 0 })
-    for (const member of [one, other, one]) assert.equal(await member.compare(), true)
+    for (const member of [one, other, one]) assert.equal(await member.rebalance(), true)
     pass(20_000)
-    assert.equal(await one.compare(), true)
+    assert.equal(await one.rebalance(), true)
     assert.ok(await beat(other))
     for (let seconds = 0; seconds < 14; seconds++) {
       pass(1000)
-      await one.compare()
+      await one.rebalance()
     }
     assert.ok(await beat(other), 'its lease is not over')
     for (let seconds = 0; seconds < 16; seconds++) {
       pass(1000)
-      await one.compare()
+      await one.rebalance()
     }
     assert.equal(await beat(other), undefined, 'its lease is over, and it was silent')
     assert.equal(one.lanes.length, 64)

@@ -1,7 +1,7 @@
 // The memory of a worker with deliveries that no database holds.
 import type { Delivery, Message, Recipient } from '../../src/events/lanes/read.ts'
 import { Memory } from '../../src/events/worker/memory.ts'
-import type { Loaded } from '../../src/events/worker/turns.ts'
+import type { Loaded } from '../../src/events/worker/queues.ts'
 import { makeTestClock } from '../support/clock.ts'
 
 /** Nothing is recorded beside a note. */
@@ -12,7 +12,7 @@ export function prepare(limits: { total?: number; perEndpoint?: number } = {}) {
   const clock = makeTestClock()
   clock.freeze()
   const memory = new Memory(clock)
-  memory.turns.limits = { total: 64, perEndpoint: 8, ...limits }
+  memory.queues.limits = { total: 64, perEndpoint: 8, ...limits }
   memory.setTime(1000, clock.monotonic())
   return {
     memory,
@@ -71,12 +71,12 @@ export function note(memory: Memory): void {
 
 export function startAll(memory: Memory): string[] {
   const ids: string[] = []
-  for (let row = memory.turns.startNext(); row !== undefined; row = memory.turns.startNext()) ids.push(row.id)
+  for (let row = memory.queues.startNext(); row !== undefined; row = memory.queues.startNext()) ids.push(row.id)
   return ids
 }
 
 export function end(memory: Memory, row: Loaded): boolean {
-  return memory.turns.end(row, true)
+  return memory.queues.end(row, true)
 }
 
 /** Of all that is held. */

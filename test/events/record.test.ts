@@ -7,7 +7,7 @@ import { loadMessages, loadRecipients, readDeliveries } from '../../src/events/l
 import { laneCount } from '../../src/events/lanes/shares.ts'
 import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { Memory } from '../../src/events/worker/memory.ts'
-import type { Loaded } from '../../src/events/worker/turns.ts'
+import type { Loaded } from '../../src/events/worker/queues.ts'
 import type { Completion, Verdict } from '../../src/events/worker/attempt.ts'
 import { record, type Recorded, type Recording } from '../../src/events/worker/record.ts'
 import type { System } from '../../src/store/index.ts'
@@ -236,13 +236,13 @@ async function hold(world: World, count: number): Promise<{ held: readonly Loade
   await world.dispatch('note', 1)
   while (await fanOutChunk(world.system, world.catalog));
   const member = makeMember(world)
-  await member.compare()
+  await member.rebalance()
   const memory = new Memory(world.clock)
-  memory.turns.limits = { total: 2 * count, perEndpoint: 1 }
+  memory.queues.limits = { total: 2 * count, perEndpoint: 1 }
   const terms = { catalog: world.catalog, settings: world.settings }
-  const hands = Array.from({ length: laneCount }, (_, lane) => ({ lane, after: '', later: [0, ''] as const }))
+  const positions = Array.from({ length: laneCount }, (_, lane) => ({ lane, after: '', later: [0, ''] as const }))
   const limits = { size: 100, maxSubscriptions: 100, maxLater: 100 }
-  const { deliveries } = await readDeliveries(world.system, { ...terms, ...limits, hands, loaded: [] })
+  const { deliveries } = await readDeliveries(world.system, { ...terms, ...limits, positions, loaded: [] })
   const ids = deliveries.map((one) => one.subscription)
   const { recipients, now } = await loadRecipients(world.system, ids, terms)
   memory.setTime(now, world.clock.monotonic())
@@ -251,7 +251,7 @@ async function hold(world: World, count: number): Promise<{ held: readonly Loade
     messages: await loadMessages(world.system, [...new Set(deliveries.map((one) => one.message))], 1000),
   })
   memory.note.confirm(memory.note.choose(new Set()))
-  const held = Array.from({ length: count }, () => memory.turns.startNext()!)
+  const held = Array.from({ length: count }, () => memory.queues.startNext()!)
   assert.ok(held.every((one) => one !== undefined))
   return { held, member }
 }

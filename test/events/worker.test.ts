@@ -216,7 +216,7 @@ onBothDatabases('a delivery whose worker was lost', (world) => {
     for (let lost = 1; lost <= 4; lost++) {
       await leaveDead(world())
       const observer = makeMember(world())
-      await observer.compare()
+      await observer.rebalance()
       await observer.leave()
       assert.partialDeepStrictEqual(await world().deliveries(), [{ status: 'pending', lost, turn: lost, failures: 0 }])
     }

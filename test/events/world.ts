@@ -193,7 +193,7 @@ export async function leaveDead(
   changes: { readonly place?: string; readonly lease_until?: number } = {},
 ): Promise<void> {
   const member = makeMember(world)
-  await member.compare()
+  await member.rebalance()
   const { db } = world.system
   const rows = await db.selectFrom('waypost_delivery').select(['id', 'turn']).where('status', '=', 'pending').execute()
   const note = JSON.stringify(rows.map(({ id, turn }) => [id, turn]))

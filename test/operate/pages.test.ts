@@ -223,7 +223,7 @@ for (const kind of systemKinds) {
         const { deliveries: read } = await readDeliveries(host.system, {
           catalog: { note: {} },
           settings: defaultSettings,
-          hands: [{ lane: 2, after: '', later: [0, ''] }],
+          positions: [{ lane: 2, after: '', later: [0, ''] }],
           loaded: [],
           size: limit,
           maxSubscriptions: 10,

@@ -25,20 +25,20 @@ export function isOpen({ openUntil }: Breaker, now: number): boolean {
   return openUntil !== null && openUntil > now
 }
 
-/** Whether only one delivery may be in flight, as a test. */
+/** Whether only one delivery may be in flight, as a probe. */
 export function isHalfOpen({ failures }: Breaker): boolean {
   return failures >= failuresToOpen
 }
 
-/** Counts an outcome. `wasTest`: whether it was posted while the breaker was half open. */
+/** Counts an outcome. `wasProbe`: whether it was posted while the breaker was half open. */
 export function countOutcome(
   breaker: Breaker,
-  { isSuccess, wasTest, now }: { isSuccess: boolean; wasTest: boolean; now: number },
+  { isSuccess, wasProbe, now }: { isSuccess: boolean; wasProbe: boolean; now: number },
   settings: Settings,
 ): Breaker {
   const isClosed = breaker.failures === 0 && breaker.openUntil === null && breaker.failingSince === null
   if (isSuccess) return isClosed ? breaker : { failures: 0, openUntil: null, failingSince: null }
-  if (isHalfOpen(breaker) && !wasTest) return breaker // posted before the breaker opened
+  if (isHalfOpen(breaker) && !wasProbe) return breaker // posted before the breaker opened
   const failures = breaker.failures + 1
   if (failures < failuresToOpen) return { ...breaker, failures }
   const [delayMs = 0] = settings.delivery_delays

@@ -97,7 +97,7 @@ export class Member {
    * @param isIsolated whether this worker got no HTTP response from any host for a while
    * @returns false if the worker's row is missing
    */
-  async compare(isIsolated = false): Promise<boolean> {
+  async rebalance(isIsolated = false): Promise<boolean> {
     if (this.#id === undefined) await this.#join()
     const id = this.#id!
     // The lanes first. A worker that owned a lane then, and has no row later, is gone for good.

@@ -16,7 +16,7 @@ import { isPostable, type Breaker } from './breaker.ts'
 // Reading claims nothing: a worker reads only from its own lanes, and leaves out what it has in memory already.
 
 /** Where a worker continues in a lane. */
-export interface Hand {
+export interface LanePosition {
   readonly lane: number
   /** The last subscription with fresh deliveries; empty at the beginning. */
   readonly after: string
@@ -40,7 +40,7 @@ export interface Terms {
 }
 
 export interface ReadRequest extends Terms {
-  readonly hands: readonly Hand[]
+  readonly positions: readonly LanePosition[]
   readonly loaded: readonly LoadedSubscription[]
   /** About how many fresh deliveries to read. */
   readonly size: number
@@ -66,7 +66,7 @@ export interface Reading {
   /** In each lane in turn: subscriptions in order, each with its oldest messages first; then those that were put off. */
   readonly deliveries: readonly Delivery[]
   /** Where to continue. */
-  readonly hands: readonly Hand[]
+  readonly positions: readonly LanePosition[]
 }
 
 /**
@@ -87,7 +87,11 @@ export function readDeliveries(system: System, request: ReadRequest): Promise<Re
     const later = await readLater(system, db, request)
     return {
       deliveries: [...fresh.flatMap((one) => one.deliveries), ...later.flatMap((one) => one.deliveries)],
-      hands: request.hands.map((hand, index) => ({ ...hand, after: fresh[index]!.after, later: later[index]!.later })),
+      positions: request.positions.map((position, index) => ({
+        ...position,
+        after: fresh[index]!.after,
+        later: later[index]!.later,
+      })),
     }
   })
 }
@@ -131,8 +135,8 @@ async function readFresh(
   db: Kysely<SystemTables>,
   request: ReadRequest,
 ): Promise<readonly { readonly deliveries: readonly Delivery[]; readonly after: string }[]> {
-  const { hands, loaded, size, maxSubscriptions } = request
-  const lanes = hands.map(({ lane, after }) => [lane, after])
+  const { positions, loaded, size, maxSubscriptions } = request
+  const lanes = positions.map(({ lane, after }) => [lane, after])
   const subscriptions = loaded.map(({ id, after, take }) => [id, after, take])
   // A subquery, so that the planner looks up each subscription instead of reading all of them.
   const state = sql`select case when not ${isReadable(system, request)} then 'held' when s.ordered = 1 then '=' || s.event end
@@ -183,7 +187,7 @@ async function readFresh(
     from waiting left join taken on taken.lane = waiting.lane and taken.id = waiting.id
     where waiting.id is not null order by waiting.lane, waiting.place`.execute(db)
   const byLane = Map.groupBy(rows, (row) => row.lane)
-  return hands.map(({ lane }) => {
+  return positions.map(({ lane }) => {
     const found = byLane.get(lane) ?? []
     return {
       deliveries: found.flatMap((row) =>
@@ -201,9 +205,9 @@ async function readLater(
   system: System,
   db: Kysely<SystemTables>,
   request: ReadRequest,
-): Promise<readonly { readonly deliveries: readonly Delivery[]; readonly later: Hand['later'] }[]> {
-  const { hands, maxLater } = request
-  const start = hands.map(({ lane, later }) => [lane, ...later])
+): Promise<readonly { readonly deliveries: readonly Delivery[]; readonly later: LanePosition['later'] }[]> {
+  const { positions, maxLater } = request
+  const start = positions.map(({ lane, later }) => [lane, ...later])
   type Later = readonly [...Row, dueAt: number, subscription: string, isReadable: number]
   const more = sql`, later.due_at, later.subscription_id, case when ${isReadable(system, request)} then 1 else 0 end`
   const { rows } = await sql<{ lane: number; found: string | null }>`
@@ -220,7 +224,7 @@ async function readLater(
       ) as later left join waypost_subscription s on s.id = later.subscription_id
     ) as found from start`.execute(db)
   const byLane = new Map(rows.map((row) => [row.lane, JSON.parse(row.found ?? '[]') as readonly Later[]]))
-  return hands.map(({ lane }) => {
+  return positions.map(({ lane }) => {
     const found = (byLane.get(lane) ?? []).toSorted((a, b) => a[5] - b[5] || (a[0] < b[0] ? -1 : 1))
     const last = found.at(-1)
     return {

@@ -2,7 +2,7 @@ import type { Settings } from '../../kit/index.ts'
 import type { Outbound, PostResult } from '../../outbound/index.ts'
 import type { makeKeyring } from '../signing/signing-secrets.ts'
 import { signatureHeaders } from '../signing/signature.ts'
-import type { Loaded } from './turns.ts'
+import type { Loaded } from './queues.ts'
 
 // One attempt to deliver: a POST, and what its result means.
 

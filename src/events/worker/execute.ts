@@ -12,11 +12,11 @@ import { maxLost, type EndedDelivery } from '../lanes/end-deliveries.ts'
 import { Memory } from './memory.ts'
 import { Reader, type ReaderOptions } from './reader.ts'
 import { isExternal, makeWakeSignal, Recorder, type Summary } from './recorder.ts'
-import type { Loaded } from './turns.ts'
+import type { Loaded } from './queues.ts'
 
 const idleMs = 250
 const maxPauseMs = 10_000
-const compareMs = 1000
+const rebalanceMs = 1000
 const guardMs = 250
 const beatMs = 2000
 /** How long a run without `watch` waits for what is due in lanes of other workers. */
@@ -54,7 +54,10 @@ export function executeEvents(options: ExecuteOptions): Promise<Summary> {
   return new Worker(options).run()
 }
 
-/** What a step of the worker has come to. */
+/**
+ * How a step of the worker ended: more can be read, it waits for something, others have locked the messages that it would
+ * fan out, it failed and is tried again, or nothing is due any more.
+ */
 type Step = 'work' | 'idle' | 'contended' | 'again' | 'end'
 
 /**
@@ -74,7 +77,7 @@ class Worker {
   readonly #failures: unknown[] = []
   #abort = new AbortController()
   #isStopping = false
-  #nextCompareAt = -Infinity
+  #nextRebalanceAt = -Infinity
   #nextCorrectionAt = -Infinity
   /** Since when all that is due has been in lanes of others, and the beats of these then. */
   #others: { readonly since: number; readonly beats: ReadonlyMap<string, number> } | undefined
@@ -162,7 +165,7 @@ class Worker {
     this.#isStopping = true
     this.#member.isLeaving = true
     this.#memory.forgetQueued()
-    this.#nextCompareAt = -Infinity
+    this.#nextRebalanceAt = -Infinity
     this.#wake.notify()
   }
 
@@ -174,8 +177,8 @@ class Worker {
   /** Gives up lanes while the worker ends. Does not join again. */
   async #drain(): Promise<'idle'> {
     if (this.#recorder.size > 0) this.#recorder.flushSoon()
-    const isDue = this.#options.clock.monotonic() >= this.#nextCompareAt
-    if (isDue && this.#member.id !== undefined) await this.#compare().catch(() => undefined)
+    const isDue = this.#options.clock.monotonic() >= this.#nextRebalanceAt
+    if (isDue && this.#member.id !== undefined) await this.#rebalance().catch(() => undefined)
     return 'idle'
   }
 
@@ -184,10 +187,10 @@ class Worker {
     const memory = this.#memory
     await options.refresh?.()
     const { delivery_concurrency: total, delivery_concurrency_per_endpoint: perEndpoint } = options.settings()
-    memory.turns.limits = { total: options.concurrency ?? total, perEndpoint }
-    if (options.clock.monotonic() >= this.#nextCompareAt) await this.#compare()
+    memory.queues.limits = { total: options.concurrency ?? total, perEndpoint }
+    if (options.clock.monotonic() >= this.#nextRebalanceAt) await this.#rebalance()
     await this.#correctTimes(this.#member.lanes)
-    memory.turns.scheduleAlone()
+    memory.queues.scheduleAlone()
     memory.trim()
     const fanned = await this.#reader.fanOut()
     const found = await this.#reader.read()
@@ -211,9 +214,9 @@ class Worker {
     await correctTimes(system, lanes)
   }
 
-  async #compare(): Promise<void> {
-    this.#nextCompareAt = this.#options.clock.monotonic() + compareMs
-    if (!(await this.#member.compare(this.#memory.turns.areHostsSilent))) this.#lose()
+  async #rebalance(): Promise<void> {
+    this.#nextRebalanceAt = this.#options.clock.monotonic() + rebalanceMs
+    if (!(await this.#member.rebalance(this.#memory.queues.areHostsSilent))) this.#lose()
   }
 
   async #isNothingDue(): Promise<boolean> {
@@ -248,8 +251,8 @@ class Worker {
 
   #startPosts(): void {
     if (this.#isStopping || !this.#member.isLive()) return
-    const { turns } = this.#memory
-    for (let row = turns.startNext(); row !== undefined; row = turns.startNext()) {
+    const { queues } = this.#memory
+    for (let row = queues.startNext(); row !== undefined; row = queues.startNext()) {
       this.#active++
       void this.#post(row)
     }
@@ -265,7 +268,7 @@ class Worker {
     } catch (error) {
       result = await Promise.resolve({ failure: messageOf(error), latencyMs: 0 }) // later: this starts the next POST
     }
-    const isLoaded = memory.turns.end(row, result.status !== undefined)
+    const isLoaded = memory.queues.end(row, result.status !== undefined)
     if (isLoaded && signal.aborted) memory.finish(row)
     else if (isLoaded) {
       const verdict = decideVerdict(this.#options.settings(), row, result)
@@ -302,7 +305,7 @@ class Worker {
     this.#recorder.drop()
     this.#memory.forgetAll()
     this.#reader.reset()
-    this.#nextCompareAt = -Infinity
+    this.#nextRebalanceAt = -Infinity
     this.#wake.notify()
   }
 }

@@ -39,7 +39,7 @@ export class Host<One> {
   isCut = false
   /** Subscriptions in memory that have it. */
   users = 0
-  /** What may have a delivery to start, in turn. */
+  /** What may have a delivery to start; the first one is next. */
   readonly ready = new Set<One>()
 
   constructor(clock: Clock) {
@@ -112,11 +112,11 @@ export function defaultShare({ total, perEndpoint }: Limits): number {
   return Math.min(total, Math.max(Math.ceil(total / 2), perEndpoint))
 }
 
-/** The hosts of a worker, and whose turn it is: hosts take turns, then what waits for a host. */
+/** The hosts of a worker, and which is next: first hosts alternate, then what waits for a host. */
 export class Hosts<One extends Waiting<One>> {
   readonly #clock: Clock
   readonly #hosts = new Map<string, Host<One>>()
-  /** Hosts that may have something to start, in turn. */
+  /** Hosts that may have something to start; the first one is next. */
   readonly #ready = new Set<Host<One>>()
 
   constructor(clock: Clock) {
@@ -142,7 +142,7 @@ export class Hosts<One extends Waiting<One>> {
   }
 
   /**
-   * Returns what may start a delivery next. What cannot start now leaves the turn until it is woken; so does a host until
+   * Returns what may start a delivery next. What cannot start now is left out until it is woken; so is a host until
    * one of its POSTs ends.
    */
   next(limits: Limits, mayStart: (one: One) => boolean): One | undefined {
@@ -185,7 +185,7 @@ export class Hosts<One extends Waiting<One>> {
   }
 }
 
-/** Chooses the next of a host. Those whose endpoint has no room keep their place in the turn. */
+/** Chooses the next of a host. Those whose endpoint has no room keep their place. */
 function nextOf<One extends Waiting<One>>(
   host: Host<One>,
   { perEndpoint }: Limits,

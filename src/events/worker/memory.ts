@@ -4,7 +4,7 @@ import { maxLost } from '../lanes/end-deliveries.ts'
 import type { Holdings } from '../lanes/member.ts'
 import type { Delivery, LoadedSubscription, Message, Recipient } from '../lanes/read.ts'
 import { Note } from './note.ts'
-import { Turns, type Loaded, type Subscription } from './turns.ts'
+import { Queues, type Loaded, type Subscription } from './queues.ts'
 
 /** The most deliveries in memory, and the most characters of their bodies. */
 const maxLoaded = 2000
@@ -53,8 +53,8 @@ export interface Rejected {
 /** The deliveries that a worker has in memory, with their subscriptions and messages. Makes no queries. */
 export class Memory implements Holdings {
   readonly #clock: Clock
-  /** The order in which they are posted. */
-  readonly turns: Turns
+  /** Those that wait, in the order of posting. */
+  readonly queues: Queues
   /** What the worker's row says of them. */
   readonly note: Note
   readonly #subscriptions = new Map<string, Subscription>()
@@ -68,9 +68,9 @@ export class Memory implements Holdings {
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.turns = new Turns(clock)
+    this.queues = new Queues(clock)
     const subscriptions = () => this.#subscriptions.values()
-    this.note = new Note(this.turns, { subscriptions, deliveries: () => this.#deliveries.values() })
+    this.note = new Note(this.queues, { subscriptions, deliveries: () => this.#deliveries.values() })
   }
 
   get size(): number {
@@ -112,7 +112,7 @@ export class Memory implements Holdings {
   /** From now on, `admit` leaves out what is in memory or leaves it. */
   beginReading(): void {
     this.#left = new Set()
-    this.turns.hasRoomAgain = false
+    this.queues.hasRoomAgain = false
   }
 
   endReading(): void {
@@ -128,7 +128,7 @@ export class Memory implements Holdings {
     const now = this.#clock.monotonic()
     const all = [...this.#subscriptions.values()]
     const wantedOf = (one: Subscription) =>
-      Math.max(minTake, 2 * this.turns.limits.perEndpoint, 3 * one.finished) - one.queue.length
+      Math.max(minTake, 2 * this.queues.limits.perEndpoint, 3 * one.finished) - one.queue.length
     const sum = all.reduce((total, one) => total + Math.max(0, wantedOf(one)), 0)
     const part = Math.min(1, this.room() / Math.max(1, sum)) // no more in total than there is room for
     return all.map((one) => {
@@ -179,9 +179,9 @@ export class Memory implements Holdings {
     known.readAt = at
     const isUnchanged = known.breaker === known.storedBreaker
     if (isUnchanged && known.breakerSavedAt < at) known.breaker = known.storedBreaker = recipient
-    if (isMoved) this.turns.move(known, recipient.endpoint)
+    if (isMoved) this.queues.move(known, recipient.endpoint)
     if (!recipient.isAllowed || isOpen(known.breaker, this.now())) this.forgetSubscription(known)
-    else this.turns.wake(known)
+    else this.queues.wake(known)
   }
 
   /**
@@ -192,7 +192,7 @@ export class Memory implements Holdings {
     const ended = new Map<string, number>()
     const lost: Delivery[] = []
     const orphans: Delivery[] = []
-    const mayAdmit = this.turns.makeAdmission()
+    const mayAdmit = this.queues.makeAdmission()
     for (const { delivery, recipient, content, known } of this.#candidates(deliveries, contents, { ended, orphans })) {
       const breaker = known?.breaker ?? recipient
       if (isOpen(breaker, this.now())) continue
@@ -202,7 +202,7 @@ export class Memory implements Holdings {
       }
       if (isHalfOpen(breaker) && known !== undefined && known.size > 0) continue // one at a time
       if (this.#deliveries.size >= maxLoaded) break
-      if (!mayAdmit(known?.host ?? this.turns.hostOf(recipient.endpoint))) continue
+      if (!mayAdmit(known?.host ?? this.queues.hostOf(recipient.endpoint))) continue
       this.#add(delivery, content, known ?? this.#addSubscription(recipient))
     }
     return { ended, lost, orphans }
@@ -251,7 +251,7 @@ export class Memory implements Holdings {
       breaker: recipient,
       storedBreaker: recipient,
       breakerSavedAt: -Infinity,
-      host: this.turns.hostOf(recipient.endpoint),
+      host: this.queues.hostOf(recipient.endpoint),
       queue: [],
       size: 0,
       busy: 0,
@@ -266,13 +266,13 @@ export class Memory implements Holdings {
 
   #add(delivery: Delivery, content: Message, of: Subscription): void {
     const { recipient, host } = of
-    const state = { isLoaded: true, isQueued: true, isNoted: false, isTest: false }
+    const state = { isLoaded: true, isQueued: true, isNoted: false, isProbe: false }
     const row: Loaded = { ...state, ...delivery, content, of, recipient, host }
     this.#deliveries.set(row.id, row)
     of.size++
     this.#keepMessage(row.message, content)
     if (row.dueAt === 0 && row.message > of.after) of.after = row.message
-    this.turns.add(row)
+    this.queues.add(row)
   }
 
   #keepMessage(id: string, content: Message): void {
@@ -298,7 +298,7 @@ export class Memory implements Holdings {
     this.#deliveries.delete(row.id)
     this.#left?.add(row.id)
     this.#dropMessage(row.message)
-    if (row.isQueued) this.turns.remove(row)
+    if (row.isQueued) this.queues.remove(row)
     else row.of.busy--
     row.of.size--
     this.#dropIfUnused(row.of)
@@ -307,11 +307,11 @@ export class Memory implements Holdings {
   #dropIfUnused(one: Subscription): void {
     if (one.size > 0 || one.breaker !== one.storedBreaker) return
     this.#subscriptions.delete(one.id)
-    this.turns.drop(one)
+    this.queues.drop(one)
   }
 
   forgetSubscription(one: Subscription): void {
-    for (const row of this.turns.queueOf(one)) this.#remove(row)
+    for (const row of this.queues.queueOf(one)) this.#remove(row)
   }
 
   /** Forgets queued deliveries of hosts that became slow, beyond their share, and of subscriptions with too many. */
@@ -319,7 +319,7 @@ export class Memory implements Holdings {
     const isFull = this.#deliveries.size > maxLoaded * 0.75
     for (const one of this.#subscriptions.values()) {
       const isOver = () =>
-        this.turns.isOverShare(one.host) || (isFull && one.queue.length > Math.max(minTake, 2 * one.finished))
+        this.queues.isOverShare(one.host) || (isFull && one.queue.length > Math.max(minTake, 2 * one.finished))
       while (one.queue.length > 0 && isOver()) this.#remove(one.queue.at(-1)!)
     }
   }
@@ -331,12 +331,12 @@ export class Memory implements Holdings {
 
   /** Counts an outcome for the breaker of its subscription. */
   countOutcome(
-    { of, isTest, dueAt }: Loaded,
+    { of, isProbe, dueAt }: Loaded,
     { outcome, delayMs }: { readonly outcome: string; readonly delayMs: number },
     settings: Settings,
   ): void {
     const now = this.now()
-    const counted = countOutcome(of.breaker, { isSuccess: outcome === 'delivered', wasTest: isTest, now }, settings)
+    const counted = countOutcome(of.breaker, { isSuccess: outcome === 'delivered', wasProbe: isProbe, now }, settings)
     const waits = of.recipient.isOrdered && dueAt === 0 && delayMs > 0
     const breaker = waits ? { ...counted, openUntil: Math.max(counted.openUntil ?? 0, now + delayMs) } : counted
     if (breaker === of.breaker) return
@@ -366,6 +366,6 @@ export class Memory implements Holdings {
   finish(row: Loaded, isFinished = false): void {
     this.#remove(row)
     if (row.of.recipient.isOrdered && row.dueAt === 0 && !isFinished) this.forgetSubscription(row.of)
-    this.turns.wake(row.of)
+    this.queues.wake(row.of)
   }
 }

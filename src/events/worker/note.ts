@@ -1,7 +1,7 @@
 import type { Noted } from '../lanes/member.ts'
 import { isHalfOpen } from '../lanes/breaker.ts'
 import { maxPostings, type Host } from './hosts.ts'
-import type { Loaded, Subscription, Turns } from './turns.ts'
+import type { Loaded, Subscription, Queues } from './queues.ts'
 
 /** The most deliveries that a note contains beyond those under way, to hosts that are not slow. */
 const maxAhead = 500
@@ -17,24 +17,24 @@ export interface Choice {
  * that a committed note does not contain.
  */
 export class Note {
-  readonly #turns: Turns
+  readonly #queues: Queues
   readonly #choice: Choice
 
-  constructor(turns: Turns, choice: Choice) {
-    this.#turns = turns
+  constructor(queues: Queues, choice: Choice) {
+    this.#queues = queues
     this.#choice = choice
   }
 
   /** Whether nothing may begin before the next note, and either something waits for it or nothing is in flight. */
-  get isUsed(): boolean {
-    const { noted, queued, posting } = this.#turns
+  get isUsedUp(): boolean {
+    const { noted, queued, posting } = this.#queues
     return noted === 0 && (queued > 0 || posting === 0)
   }
 
   /** Whether few of those that may begin next are noted, and a note would allow more to begin. */
   isNeeded(): boolean {
-    const { noted, limits } = this.#turns
-    const alone = this.#turns.nextAlone()
+    const { noted, limits } = this.#queues
+    const alone = this.#queues.nextAlone()
     if (alone !== undefined) return alone[0]?.isNoted === false
     if (noted >= 3 * limits.total) return false // at most two thirds are for slow hosts
     const ahead = this.#chooseAhead()
@@ -48,9 +48,9 @@ export class Note {
    */
   choose(recording: ReadonlySet<Loaded>): readonly Loaded[] {
     const rows = [...this.#choice.deliveries()].filter((row) => !row.isQueued && !recording.has(row))
-    const ahead = new Set(this.#turns.nextAlone() ?? this.#chooseAhead())
-    this.#turns.ended = 0
-    for (const row of this.#choice.deliveries()) if (row.isQueued && !ahead.has(row)) this.#turns.setNoted(row, false)
+    const ahead = new Set(this.#queues.nextAlone() ?? this.#chooseAhead())
+    this.#queues.ended = 0
+    for (const row of this.#choice.deliveries()) if (row.isQueued && !ahead.has(row)) this.#queues.setNoted(row, false)
     return [...rows, ...ahead]
   }
 
@@ -58,14 +58,14 @@ export class Note {
   confirm(rows: readonly Loaded[]): void {
     for (const row of rows) {
       if (!row.isQueued || !row.isLoaded) continue
-      this.#turns.setNoted(row, true)
-      this.#turns.wake(row.of)
+      this.#queues.setNoted(row, true)
+      this.#queues.wake(row.of)
     }
   }
 
   /** One of each subscription, then a second of each, and so on. */
   #chooseAhead(): readonly Loaded[] {
-    const { limits, ended } = this.#turns
+    const { limits, ended } = this.#queues
     const chosen: Loaded[] = []
     const perHost = new Map<Host<Subscription>, number>()
     // More than begin until the next note.

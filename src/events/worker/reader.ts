@@ -1,6 +1,13 @@
 import { cancelOf, cancelOrphans, endLost, type EndedDelivery } from '../lanes/end-deliveries.ts'
 import type { Member } from '../lanes/member.ts'
-import { loadMessages, loadRecipients, readDeliveries, type Delivery, type Hand, type Terms } from '../lanes/read.ts'
+import {
+  loadMessages,
+  loadRecipients,
+  readDeliveries,
+  type Delivery,
+  type LanePosition,
+  type Terms,
+} from '../lanes/read.ts'
 import type { EventCatalog } from '../message/catalog.ts'
 import { fanOutChunk, findMessages } from '../message/fan-out.ts'
 import type { Clock, Settings } from '../../kit/index.ts'
@@ -34,7 +41,7 @@ interface Parts extends ReaderOptions {
 /** Fills the memory of a worker with what is due in its lanes, and creates the deliveries of messages. */
 export class Reader {
   readonly #parts: Parts
-  readonly #hands = new Map<number, Hand>()
+  readonly #positions = new Map<number, LanePosition>()
   #nextMessagesAt = -Infinity
   /** Whether a message was seen whose fan-out is partly done. */
   #hasBegun = false
@@ -52,14 +59,14 @@ export class Reader {
 
   /** Whether memory is low, and more was found the last time. */
   get wantsMore(): boolean {
-    const { queued, hasRoomAgain } = this.#parts.memory.turns
+    const { queued, hasRoomAgain } = this.#parts.memory.queues
     return this.#hasBegun && !this.#isAhead
       ? queued < fanOutWater
       : queued < lowWater && (this.#foundLast || this.#isAhead || hasRoomAgain)
   }
 
   get isLow(): boolean {
-    return this.#parts.memory.turns.queued < lowWater
+    return this.#parts.memory.queues.queued < lowWater
   }
 
   terms(): Terms {
@@ -68,7 +75,7 @@ export class Reader {
 
   /** Begins again, after the worker has lost its lanes. */
   reset(): void {
-    this.#hands.clear()
+    this.#positions.clear()
   }
 
   /**
@@ -78,13 +85,13 @@ export class Reader {
   async fanOut(): Promise<'done' | 'nothing' | 'locked'> {
     const { system, catalog, clock, memory } = this.#parts
     const now = clock.monotonic()
-    const isLow = memory.turns.queued < fanOutWater
+    const isLow = memory.queues.queued < fanOutWater
     if (memory.size > 0 && now < this.#nextMessagesAt && !(isLow && this.#hasBegun)) return 'nothing'
     const { fresh, begun } = await findMessages(system, catalog())
     this.#hasBegun = begun
     this.#nextMessagesAt = isLow && fresh ? now : now + messageIntervalMs
     if (fresh && (await fanOutChunk(system, catalog(), 'fresh'))) return 'done'
-    if (!isLow || (this.#isPartial && memory.turns.queued >= 2 * memory.turns.limits.total)) return 'nothing'
+    if (!isLow || (this.#isPartial && memory.queues.queued >= 2 * memory.queues.limits.total)) return 'nothing'
     // A worker without lanes would create deliveries for others, however many of these wait.
     if (begun && (this.#isAhead || this.#parts.member.lanes.length === 0)) return 'nothing'
     if (begun && (this.#isAhead = await fanOutChunk(system, catalog(), 'begun'))) return 'done'
@@ -98,7 +105,7 @@ export class Reader {
    */
   async read(): Promise<boolean> {
     const { clock, memory } = this.#parts
-    const isUseful = this.#foundLast || this.#isAhead || memory.size === 0 || memory.turns.hasRoomAgain
+    const isUseful = this.#foundLast || this.#isAhead || memory.size === 0 || memory.queues.hasRoomAgain
     if (this.isLow && (isUseful || clock.monotonic() >= this.#nextReadAt)) {
       this.#foundLast = false
       this.#foundLast = await this.#readLanes()
@@ -112,24 +119,24 @@ export class Reader {
     const { system, clock, memory, member } = this.#parts
     const { lanes } = member
     if (lanes.length === 0 || member.isLeaving || !member.isLive()) return false
-    const hands = lanes.map((lane) => this.#hands.get(lane) ?? { lane, after: '', later: [0, ''] as const })
+    const positions = lanes.map((lane) => this.#positions.get(lane) ?? { lane, after: '', later: [0, ''] as const })
     this.#nextReadAt = clock.monotonic() + intervalMs
     memory.beginReading()
     try {
       const growth = 4 ** Math.min(this.#emptyRounds, 3)
-      const perLane = (isPartial: (hand: Hand) => boolean) =>
-        Math.ceil(((2 * readSize + memory.size) / (hands.filter(isPartial).length || lanes.length)) * growth)
+      const perLane = (isPartial: (position: LanePosition) => boolean) =>
+        Math.ceil(((2 * readSize + memory.size) / (positions.filter(isPartial).length || lanes.length)) * growth)
       const reading = await readDeliveries(system, {
-        hands,
+        positions,
         loaded: memory.listSubscriptions(),
         ...this.terms(),
         size: Math.min(readSize, memory.room()),
-        maxSubscriptions: perLane((hand) => hand.after !== ''),
-        maxLater: perLane((hand) => hand.later[0] !== 0),
+        maxSubscriptions: perLane((position) => position.after !== ''),
+        maxLater: perLane((position) => position.later[0] !== 0),
       })
       this.#isAhead = false
-      for (const hand of reading.hands) this.#hands.set(hand.lane, hand)
-      const partial = reading.hands.filter((hand) => hand.after !== '' || hand.later[0] !== 0)
+      for (const position of reading.positions) this.#positions.set(position.lane, position)
+      const partial = reading.positions.filter((position) => position.after !== '' || position.later[0] !== 0)
       this.#isPartial = partial.length > lanes.length / 4
       const hasFound = await this.#admit(reading.deliveries)
       this.#emptyRounds = hasFound ? 0 : this.#emptyRounds + 1

@@ -72,7 +72,7 @@ export class Recorder {
 
   /** Does not wait for more outcomes if there are enough, or if nothing can begin before the next note. */
   hasten(): void {
-    if (this.#outcomes.length >= batchSize || this.#parts.memory.note.isUsed) this.#batch.notify()
+    if (this.#outcomes.length >= batchSize || this.#parts.memory.note.isUsedUp) this.#batch.notify()
   }
 
   drop(): void {
@@ -90,7 +90,7 @@ export class Recorder {
   }
 
   async #flushUntilDone(isUrgent: boolean): Promise<boolean> {
-    if (!isUrgent && this.#outcomes.length < batchSize && !this.#parts.memory.note.isUsed) {
+    if (!isUrgent && this.#outcomes.length < batchSize && !this.#parts.memory.note.isUsedUp) {
       this.#batch = makeWakeSignal()
       await this.#batch.wait(batchWaitMs)
     }
@@ -122,7 +122,7 @@ export class Recorder {
 
   /** Writes a note if little of what is in memory may begin. */
   flushIfUseful(): void {
-    if (this.#parts.memory.note.isUsed) this.#batch.notify()
+    if (this.#parts.memory.note.isUsedUp) this.#batch.notify()
     if (this.#parts.member.isLeaving || this.#outcomes.length > 0 || this.#parts.member.id === undefined) return
     if (this.#parts.memory.note.isNeeded()) this.flushSoon(true)
   }
@@ -162,10 +162,10 @@ export class Recorder {
       this.#report({ ...of, ...verdict, result })
     }
     this.#parts.onRecorded()
-    const tests = recorded.completions.filter(
-      ({ delivery, verdict }) => delivery.isTest && verdict.outcome !== 'delivered' && isHalfOpen(delivery.of.breaker),
+    const probes = recorded.completions.filter(
+      ({ delivery, verdict }) => delivery.isProbe && verdict.outcome !== 'delivered' && isHalfOpen(delivery.of.breaker),
     )
-    if (disabled.size + tests.length > 0) void this.#endAfter(disabled, tests)
+    if (disabled.size + probes.length > 0) void this.#endAfter(disabled, probes)
   }
 
   /** A 410 disables the subscription that was posted to. @returns the lanes of those that are disabled now, by id */
@@ -186,12 +186,12 @@ export class Recorder {
    * Ends deliveries of subscriptions that were disabled or have failed for days. Afterwards, and without delaying the next
    * renewal of the lease, because this may wait for locks or take long.
    */
-  async #endAfter(disabled: ReadonlyMap<string, number>, failedTests: readonly Completion[]): Promise<void> {
+  async #endAfter(disabled: ReadonlyMap<string, number>, failedProbes: readonly Completion[]): Promise<void> {
     const { system } = this.#parts
     this.#ending++
     try {
       for (const [id, lane] of disabled) await cancelOf(system, { id, lane })
-      for (const { delivery } of failedTests) {
+      for (const { delivery } of failedProbes) {
         const ended = await endOverdue(system, delivery.of.id)
         this.reportEnded(ended, delivery.recipient.endpoint, expiredOutcome)
       }

@@ -19,7 +19,7 @@ interface Mutant {
 
 const execute = 'src/events/worker/execute.ts'
 const memory = 'src/events/worker/memory.ts'
-const turns = 'src/events/worker/turns.ts'
+const queues = 'src/events/worker/queues.ts'
 const record = 'src/events/worker/record.ts'
 const member = 'src/events/lanes/member.ts'
 
@@ -53,7 +53,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     isLong: true,
   },
   'a delivery begins before it is in a note': {
-    file: turns,
+    file: queues,
     text: 'row?.isNoted !== true || !',
     replacement: 'row === undefined || !',
     faults: ['slow'],

@@ -24,8 +24,8 @@ export interface Loaded extends Delivery {
   host: Host<Subscription>
   /** Whether a committed note contains it. */
   isNoted: boolean
-  /** Whether it tests a breaker that is half open. */
-  isTest: boolean
+  /** Whether its outcome decides about a breaker that is half open. */
+  isProbe: boolean
 }
 
 /** A subscription of which deliveries are in memory. */
@@ -52,8 +52,8 @@ export interface Subscription extends Waiting<Subscription> {
   finished: number
 }
 
-/** The order in which the deliveries in memory are posted, and what is in flight. Makes no queries. */
-export class Turns {
+/** The queues of the deliveries in memory, which begins next, and what is in flight. Makes no queries. */
+export class Queues {
   readonly #clock: Clock
   readonly #hosts: Hosts<Subscription>
   /** Those that must be posted alone; in no queue of a subscription. */
@@ -204,7 +204,7 @@ export class Turns {
     const { of } = row
     this.remove(row)
     row.isQueued = false
-    row.isTest = isHalfOpen(of.breaker)
+    row.isProbe = isHalfOpen(of.breaker)
     row.recipient = of.recipient
     row.host = of.host
     of.busy++

@@ -19,7 +19,7 @@ test('hosts take turns, then the subscriptions of a host', () => {
   )
   admit(rows, recipients)
   note(memory)
-  const order = Array.from({ length: 8 }, () => memory.turns.startNext()!.subscription)
+  const order = Array.from({ length: 8 }, () => memory.queues.startNext()!.subscription)
   assert.deepEqual(order, ['a1', 'b', 'a1b', 'b', 'a2', 'b', 'a1', 'b'])
 })
 
@@ -40,10 +40,10 @@ test('an endpoint has its limit in common for all of its subscriptions, also whe
     .flatMap((subscription, place) => [1, 2].map((n) => deliveryOf(place * 10 + n, { subscription })))
   admit(rows, recipients)
   note(memory)
-  const posting = [memory.turns.startNext()!, memory.turns.startNext()!, memory.turns.startNext()!]
-  assert.equal(memory.turns.startNext(), undefined)
+  const posting = [memory.queues.startNext()!, memory.queues.startNext()!, memory.queues.startNext()!]
+  assert.equal(memory.queues.startNext(), undefined)
   for (const row of posting) end(memory, row)
-  end(memory, memory.turns.startNext()!) // nothing is queued or in flight, and nothing is recorded
+  end(memory, memory.queues.startNext()!) // nothing is queued or in flight, and nothing is recorded
   admit(
     ids.flatMap((subscription, place) => [5, 6].map((n) => deliveryOf(place * 10 + n, { subscription }))),
     recipients,
@@ -58,7 +58,7 @@ test('an endpoint keeps its limit while its subscription has only outcomes, howe
   const recipients = new Map(['sub_1', 'sub_2'].map((id) => [id, { ...recipientOf(id), endpoint }]))
   admit([deliveryOf(1)], recipients)
   note(memory)
-  end(memory, memory.turns.startNext()!)
+  end(memory, memory.queues.startNext()!)
   admit(Array.from({ length: 1100 }, (_, n) => deliveryOf(n + 10)))
   memory.forgetQueued()
   admit([deliveryOf(2000)]) // forgets hosts that nothing uses
@@ -82,7 +82,7 @@ test('one host may have half of all places until it has responded quickly, then 
     recipients,
   )
   note(memory)
-  const rows = Array.from({ length: 9 }, () => memory.turns.startNext())
+  const rows = Array.from({ length: 9 }, () => memory.queues.startNext())
   assert.equal(rows.filter((row) => row !== undefined).length, 8)
   for (const row of rows) if (row !== undefined) end(memory, row)
   note(memory)
@@ -98,7 +98,7 @@ test('a host that became slow keeps its share, and the rest is forgotten', () =>
     recipients,
   )
   note(memory)
-  const rows = Array.from({ length: 8 }, () => memory.turns.startNext()!)
+  const rows = Array.from({ length: 8 }, () => memory.queues.startNext()!)
   memory.trim()
   assert.equal(memory.size, 40)
   clock.pass(1000)
@@ -133,22 +133,22 @@ test('a worker is isolated when each of five hosts has been silent for half a mi
   const { memory, admit, clock } = prepare()
   admit([1, 2, 3, 4, 5].map((n) => deliveryOf(n)))
   note(memory)
-  const rows = Array.from({ length: 4 }, () => memory.turns.startNext()!)
+  const rows = Array.from({ length: 4 }, () => memory.queues.startNext()!)
   clock.pass(30_000)
-  assert.equal(memory.turns.areHostsSilent, false, 'four may be down')
+  assert.equal(memory.queues.areHostsSilent, false, 'four may be down')
   memory.applyRecipients(new Map([['sub_5', recipientOf('sub_5')]]), clock.monotonic())
-  const last = memory.turns.startNext()!
-  assert.equal(memory.turns.areHostsSilent, false, 'the fifth has been tried just now')
-  for (const row of rows) memory.turns.end(row, false)
+  const last = memory.queues.startNext()!
+  assert.equal(memory.queues.areHostsSilent, false, 'the fifth has been tried just now')
+  for (const row of rows) memory.queues.end(row, false)
   clock.pass(30_000)
-  assert.equal(memory.turns.areHostsSilent, false, 'the others were not tried for a while')
+  assert.equal(memory.queues.areHostsSilent, false, 'the others were not tried for a while')
   admit([6, 7, 8, 9].map((n) => deliveryOf(n)))
   note(memory)
   startAll(memory)
   clock.pass(30_000)
-  assert.equal(memory.turns.areHostsSilent, true)
-  memory.turns.end(last, true)
-  assert.equal(memory.turns.areHostsSilent, false, 'one has responded')
+  assert.equal(memory.queues.areHostsSilent, true)
+  memory.queues.end(last, true)
+  assert.equal(memory.queues.areHostsSilent, false, 'one has responded')
 })
 
 test('a host that has not responded yet leaves room for others, and more of it is read when it has', () => {
@@ -159,12 +159,12 @@ test('a host that has not responded yet leaves room for others, and more of it i
   admit([deliveryOf(1000, { subscription: 'sub_other' })])
   assert.equal(memory.size, 251)
   note(memory)
-  const started = [memory.turns.startNext()!, memory.turns.startNext()!]
+  const started = [memory.queues.startNext()!, memory.queues.startNext()!]
   const of = (id: string) => started.find((row) => row.subscription === id)!
   end(memory, of('sub_other'))
-  assert.equal(memory.turns.hasRoomAgain, false, 'nothing of this one was left out')
+  assert.equal(memory.queues.hasRoomAgain, false, 'nothing of this one was left out')
   end(memory, of('sub_silent'))
-  assert.equal(memory.turns.hasRoomAgain, true)
+  assert.equal(memory.queues.hasRoomAgain, true)
   admit(rows.slice(250))
   assert.equal(memory.size, 301)
 })
@@ -176,10 +176,10 @@ test('a breaker that is half open lets one delivery through, as a test', () => {
   admit(rows, new Map([['sub_1', recipient]]))
   assert.equal(memory.size, 1)
   note(memory)
-  const test = memory.turns.startNext()!
-  assert.equal(test.isTest, true)
+  const test = memory.queues.startNext()!
+  assert.equal(test.isProbe, true)
   admit(rows, new Map([['sub_1', recipient]]))
-  assert.equal(memory.turns.startNext(), undefined)
+  assert.equal(memory.queues.startNext(), undefined)
   end(memory, test)
   memory.countOutcome(test, { outcome: 'delivered', delayMs: 0 }, defaultSettings)
   admit(rows.slice(1))
@@ -195,13 +195,13 @@ test('an ordered subscription posts one at a time, and the next when the outcome
     recipients,
   )
   note(memory)
-  const one = memory.turns.startNext()!
-  assert.equal(memory.turns.startNext(), undefined)
+  const one = memory.queues.startNext()!
+  assert.equal(memory.queues.startNext(), undefined)
   end(memory, one)
-  assert.equal(memory.turns.startNext(), undefined)
+  assert.equal(memory.queues.startNext(), undefined)
   memory.finish(one, true)
   note(memory)
-  assert.equal(memory.turns.startNext()?.id, 'dlv_2')
+  assert.equal(memory.queues.startNext()?.id, 'dlv_2')
 })
 
 test('an ordered subscription whose delivery must be posted again is read again from the oldest', () => {
@@ -210,11 +210,11 @@ test('an ordered subscription whose delivery must be posted again is read again 
   const rows = [1, 2].map((n) => deliveryOf(n, { subscription: 'sub_1' }))
   admit(rows, recipients)
   note(memory)
-  const one = memory.turns.startNext()!
+  const one = memory.queues.startNext()!
   end(memory, one)
   memory.finish(one, false)
   assert.equal(memory.size, 0, 'the second must not overtake it')
   admit(rows, recipients)
   note(memory)
-  assert.equal(memory.turns.startNext()?.id, 'dlv_1')
+  assert.equal(memory.queues.startNext()?.id, 'dlv_1')
 })
