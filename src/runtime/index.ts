@@ -1,6 +1,6 @@
 // runtime: turns a release into a generation. The listener swaps generations without dropping a request. Authorization,
-// validation, serialisation, error bodies, OpenAPI. May import kit, contract, schema, release, connection, and the
-// doors of auth and events.
+// validation, serialisation, error bodies, OpenAPI. May import kit, contract, schema, plugin, release, connection, auth
+// and events.
 export type { ContextSources } from './action-context.ts'
 export {
   type RequestExchange,

@@ -1,6 +1,6 @@
 // store: the System database: entities, Waypost's own migrations, SQLite and PostgreSQL, the migration runner, the
 // change feed, encryption at rest.
-// May import kit and contract. MikroORM defines the tables; hot paths use Kysely on the same pool.
+// May import kit, contract and tables. MikroORM defines the tables; hot paths use Kysely on the same pool.
 export {
   auditActions,
   writeAudit,

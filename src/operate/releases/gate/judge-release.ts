@@ -37,7 +37,7 @@ type Rule = (facts: ReleaseFacts, consent: Consent) => Omit<Objection, 'rule'> |
 
 const refuse = (problem: WaypostError) => ({ verdict: 'refused', problem }) as const
 
-/** In the order in which they are reported: what nobody can allow comes first. */
+/** In the order in which they are reported: first what no consent allows. */
 const rules = {
   olderServers({ id, built, olderServers }) {
     if (olderServers.length === 0) return undefined
@@ -94,8 +94,8 @@ const rules = {
 } satisfies Record<string, Rule>
 
 /**
- * Decides whether a release may become active. Every way to activate one asks here: `deploy` to System or to a server,
- * `deploy --from`, publishing, and rollbacks.
+ * Decides whether a release may become active. Every way to activate one asks here, and again in `activateJudged`:
+ * `deploy` to System or to a server, `deploy --from`, publishing, rollbacks, and a save in `dev`.
  */
 export function judgeRelease(facts: ReleaseFacts, consent: Consent): Judgement {
   const isActive = facts.id === facts.active?.id
