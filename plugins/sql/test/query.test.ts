@@ -282,3 +282,15 @@ test('actions with an unknown plan are not made', async () => {
   await assert.rejects(async () => sqlQuery.make({ ...options, plan: { format: 2 } }), /has the format 2/)
   await assert.rejects(async () => sqlQuery.make({ ...options, plan: undefined }), /only be used by routes/)
 })
+
+test('a connection that is not a SQL database is reported before and when the method is called', async () => {
+  const plan = { format: 1, connection: 'Stock', text: ['select 1'], values: [], answer: 'rows', isReading: true }
+  const message = 'The connection "Stock" is not a SQL database'
+  const databases = { System: 'sqlite' } as const
+  const connection = async () => ({})
+  assert.deepEqual(await sqlQuery.check!({ plan, connection, databases }), [message])
+  const use = { method: 'GET', path: '/' }
+  const config = { connection: 'Stock', query: 'select 1' }
+  const { handle } = await sqlQuery.make({ config, plan, use, databases, host: {} as never })
+  await assert.rejects(async () => handle({} as never, { connection: () => ({}) } as never), { message })
+})
