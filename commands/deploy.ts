@@ -42,9 +42,8 @@ export default class Deploy extends WaypostCommand {
       dependsOn: ['plan'],
     }),
     markdown: Flags.boolean({
-      description: 'With --plan: print Markdown, for a comment on a pull request',
+      description: 'With --plan: print Markdown, for a comment on a pull request; with --json, as "markdown"',
       dependsOn: ['plan'],
-      exclusive: ['json'],
     }),
     url: Flags.string({
       description: 'URL of a server to deploy to, instead of WAYPOST_SYSTEM_URL',
@@ -62,6 +61,10 @@ export default class Deploy extends WaypostCommand {
     'allow-breaking': Flags.boolean({
       description: 'Deploy breaking changes even with breaking_changes: forbid',
       env: 'WAYPOST_ALLOW_BREAKING',
+    }),
+    'allow-missing': Flags.boolean({
+      description: 'Deploy although servers lack variables, which you set afterwards',
+      env: 'WAYPOST_ALLOW_MISSING',
     }),
     'overwrite-backend': Flags.boolean({
       description: 'Deploy even if this undoes changes that were made in the backend',
@@ -98,6 +101,7 @@ export default class Deploy extends WaypostCommand {
       migrate: flags.migrate,
       isConfirmed: flags.yes,
       allowBreaking: flags['allow-breaking'],
+      allowMissing: flags['allow-missing'],
       overwriteBackend: flags['overwrite-backend'],
       waitMs: flags.wait,
       waitSignal: () => this.stopSignal(),
@@ -128,14 +132,15 @@ export default class Deploy extends WaypostCommand {
     const { planDeployment } = await import('../src/project/index.ts')
     const plan = await planDeployment(options)
     if (flags['detailed-exitcode'] && !isNothing(plan)) process.exitCode = exitChanges
-    if (flags.markdown) process.stdout.write(formatPlanMarkdown(plan, flags.migrate))
+    const markdown = flags.markdown ? formatPlanMarkdown(plan, flags.migrate) : undefined
+    if (markdown !== undefined && !this.jsonEnabled()) process.stdout.write(markdown)
     else if (isNothing(plan)) this.print(`${formatTarget(plan.target)}\n  ${describeNothing(plan)}`)
     else {
       this.print(formatTarget(plan.target))
       this.#showPlan(plan, flags, true)
       for (const line of describePlanEnd(plan, flags)) this.print(line)
     }
-    return { ...planJson(plan), activated: false }
+    return { ...planJson(plan), activated: false, ...(markdown !== undefined && { markdown }) }
   }
 
   #showPlan(
@@ -165,7 +170,6 @@ function describeQuestion({ objections }: Judgement): string {
   const questions = {
     breakingChanges: 'This breaks callers.',
     accessWarnings: 'More people can read or change data, as the warnings say.',
-    missingVariables: 'Servers with missing variables keep serving the previous release.',
   }
   const said = Object.entries(questions).flatMap(([rule, text]) =>
     objections.some((one) => one.rule === rule) ? [text] : [],

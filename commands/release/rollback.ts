@@ -40,6 +40,10 @@ export default class ReleaseRollback extends WaypostCommand {
       description: 'Roll back even if this breaks callers and breaking_changes is forbid',
       env: 'WAYPOST_ALLOW_BREAKING',
     }),
+    'allow-missing': Flags.boolean({
+      description: 'Roll back although servers lack variables, which you set afterwards',
+      env: 'WAYPOST_ALLOW_MISSING',
+    }),
     'keep-draft': Flags.boolean({
       description: 'Keep the undone changes in the draft of the backend, which must be empty',
     }),
@@ -64,6 +68,7 @@ export default class ReleaseRollback extends WaypostCommand {
       waitSignal: () => this.stopSignal(),
       onTarget: (target) => this.note(`  Target     ${target.address}   ${describeServers(target)}`),
       allowBreaking: flags['allow-breaking'],
+      allowMissing: flags['allow-missing'],
       onPlan: (plan) => this.#show(plan),
       confirm: async () => this.#confirm(flags.yes),
       onActivated: ({ id, activated }) => {

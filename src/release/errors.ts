@@ -77,7 +77,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'The release needs variables that are not set: {names} (on {servers})',
-    hint: 'Set them with waypost env:set or on the page Variables. Otherwise these servers keep serving the previous release; to deploy anyway, add --yes',
+    hint: 'Set them first, with waypost env:set or on the page Variables. To set them afterwards, add --allow-missing to the command, or "allow_missing" to the request; until then, these servers keep serving the previous release.',
   },
   WP_RELEASE_BREAKING_CHANGES: {
     kind: 'user',

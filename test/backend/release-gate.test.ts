@@ -6,7 +6,7 @@ import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { SystemDraft } from '../../src/backend/index.ts'
 import { isWaypostError, version } from '../../src/kit/index.ts'
-import type { Consent } from '../../src/operate/index.ts'
+import { everything, type Consent } from '../../src/operate/index.ts'
 import { openHost } from '../../src/host/index.ts'
 import { deployProject, dev, rollBackTarget, type DevConsole } from '../../src/project/index.ts'
 import { loadActiveId } from '../../src/release/index.ts'
@@ -24,7 +24,6 @@ interface Way {
   readonly isSave?: true
 }
 
-const everything = { isConfirmed: true, allowBreaking: true, acceptAccess: true, migrate: true } as const
 const activated = 'activated'
 const codeOf = (error: unknown) => {
   if (isWaypostError(error)) return error.code
@@ -76,6 +75,7 @@ const deploy = async (consent: Consent, more: Partial<Parameters<typeof deployPr
   const allowed = {
     isConfirmed: consent.isConfirmed === true,
     allowBreaking: consent.allowBreaking === true,
+    allowMissing: consent.allowMissing === true,
     migrate: consent.migrate === true,
   }
   const options = { folder, variables: environmentOf(world), by: 'ann', overwriteBackend: true, ...allowed, ...more }
@@ -89,6 +89,7 @@ const rollBack = (release: string, consent: Consent, more: object): Promise<stri
     by: 'ann',
     waitMs: 0,
     allowBreaking: consent.allowBreaking === true,
+    allowMissing: consent.allowMissing === true,
     ...more,
   }).then(() => activated, codeOf)
 
@@ -187,6 +188,7 @@ const ways: Readonly<Record<string, Way>> = {
       const json = {
         against: (await loadActiveId(world.system))!,
         ...(consent.allowBreaking === true ? { allow_breaking: true } : {}),
+        ...(consent.allowMissing === true ? { allow_missing: true } : {}),
       }
       const { status, body } = await world.call(`POST /release/${earlier}/rollback`, { json })
       return status === 200 ? activated : String(body.type).split('#')[1]!
@@ -299,15 +301,16 @@ for (const [name, way] of Object.entries(ways)) {
       await attempt(yml(open + given), yml(open + given), [[{}, activated]])
     })
 
-    test('variables that a live server lacks need a yes, which publishing cannot give', async () => {
+    test('variables that a live server lacks need their own permission, which publishing cannot give', async () => {
       const code = 'WP_RELEASE_VARIABLES'
       const next = yml(`${events('a')}env: { GATE_TOKEN: { type: string } }\n`)
       const last = name === 'publish' ? code : activated
-      const tries = isYes
+      const tries = isSave
         ? ([[{}, activated]] as const)
         : ([
             [{}, code],
-            [{ ...yes, ...forced }, last],
+            [{ ...yes, ...forced }, code],
+            [{ allowMissing: true }, last],
           ] as const)
       await attempt(yml(events('a')), next, tries, async () => void (await addServer(way, version, 'HOME')))
     })

@@ -1,7 +1,14 @@
 import { shortId } from '../../../src/kit/index.ts'
 import type { DeployPlan } from '../../../src/project/index.ts'
 import { explainPlan, type PlanLine } from './explain-plan.ts'
-import { describeAccess, describeCounts, describeNothing, describeServers, isNothing } from './plan-summary.ts'
+import {
+  describeAccess,
+  describeCounts,
+  describeMissing,
+  describeNothing,
+  describeServers,
+  isNothing,
+} from './plan-summary.ts'
 
 const symbols = { added: '+', changed: '~', removed: '−' } as const
 /** GitHub limits comments to 65,536 characters. */
@@ -23,7 +30,9 @@ export function formatPlanMarkdown(plan: DeployPlan, migrates: boolean): string 
   const forbidden = forbids
     ? ` ${code('breaking_changes: forbid')} is set: deploying requires ${code('--allow-breaking')}.`
     : ''
-  return `${head}\n${summary}\n\n${table.join('\n')}\n\n${sum}${forbidden}\n`
+  const missing = describeMissing(plan)
+  const refused = missing === '' ? '' : ` ${escape(missing)}`
+  return `${head}\n${summary}\n\n${table.join('\n')}\n\n${sum}${forbidden}${refused}\n`
 }
 
 function formatRow({ change, kind, name, remarks }: PlanLine): string {

@@ -1,4 +1,4 @@
-import { toPrintable, shortId } from '../../../src/kit/index.ts'
+import { joinWords, toPrintable, shortId } from '../../../src/kit/index.ts'
 import type { ReleaseFacts } from '../../../src/operate/index.ts'
 import type { DeployPlan, TargetFacts } from '../../../src/project/index.ts'
 import { formatSpan, paint, plural } from '../format.ts'
@@ -67,6 +67,13 @@ export function describeAccess({ accessWarnings: { length } }: Pick<DeployPlan, 
   return `${plural(length, 'new warning')} about access must be confirmed, with --yes in a pipeline. `
 }
 
+/** Says that a deployment is refused until running servers have all variables; empty if they do. */
+export function describeMissing({ missingVariables }: Pick<DeployPlan, 'missingVariables'>): string {
+  const names = missingVariables.filter(({ servers }) => servers.length > 0).map(({ name }) => name)
+  if (names.length === 0) return ''
+  return `A deployment is refused until the servers have ${joinWords(names)}. Run waypost env:set, or add --allow-missing to set ${names.length === 1 ? 'it' : 'them'} afterwards.`
+}
+
 /** Describes what a plan left to do, with the command for it. */
 export function describePlanEnd(plan: DeployPlan, { migrate, from }: DeployFlags): readonly string[] {
   const { changes, active, pendingMigrations, target, breakingChanges } = plan
@@ -88,6 +95,8 @@ export function describePlanEnd(plan: DeployPlan, { migrate, from }: DeployFlags
     return [summary, '', `  ${wrap('A deployment is refused until the migrations that have run are restored.', 2)}`]
   if (plan.olderServers.length > 0)
     return [summary, '', `  ${wrap('A deployment is refused until the servers with an older version are updated.', 2)}`]
+  const missing = describeMissing(plan)
+  if (missing !== '') return [summary, '', `  ${wrap(missing, 2)}`]
   const head = '  To deploy exactly this:'
   return [
     summary,

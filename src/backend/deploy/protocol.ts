@@ -43,6 +43,8 @@ export const ActivateBody = Type.Object(
     against: Type.Optional(Type.String({ pattern: '^([0-9a-f]{4,64}|none)$' })),
     /** Activate breaking changes although the setting `breaking_changes: forbid` applies. */
     allow_breaking: Type.Optional(Type.Boolean()),
+    /** Activate although running servers lack variables of the release. */
+    allow_missing: Type.Optional(Type.Boolean()),
     /** Activate although the release has warnings about access that the active one does not have. */
     accept_access: Type.Optional(Type.Boolean()),
     // Printed on terminals, so it must not contain invisible characters or change the text around it.
@@ -67,6 +69,7 @@ export const RollbackBody = Type.Object(
     against: ActivateBody.properties.against,
     message: ActivateBody.properties.message,
     allow_breaking: ActivateBody.properties.allow_breaking,
+    allow_missing: ActivateBody.properties.allow_missing,
     /** Whether the definition files of the undone release become the draft, which must have no changes. */
     keepDraft: Type.Optional(Type.Boolean()),
   },

@@ -133,8 +133,8 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
     },
     async activate(manifest, { active, message, against, commit, kind, files: sent, ...allowed }, { by, ...actor }) {
       const facts = await survey(manifest, active)
-      const { allow_breaking: allowBreaking, accept_access: acceptAccess } = allowed
-      const consent = { isConfirmed: true, allowBreaking, acceptAccess }
+      const { allow_breaking: allowBreaking, allow_missing: allowMissing, accept_access: acceptAccess } = allowed
+      const consent = { isConfirmed: true, allowBreaking, allowMissing, acceptAccess }
       const options = { by, actor, message, against, commit, ...(kind && { kind }) }
       const activation = await activateJudged({ facts, consent }, options, async (bound) => {
         const written = { id: manifest.id, manifest: manifest.text, artifacts: await load(system, manifest) }
@@ -153,7 +153,8 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       const { draft } = sources
       if (keepDraft && draft === undefined) throw errors.WP_BACKEND_DRAFT()
       const facts = await exposeErrors(() => sources.surveyRollback(release))
-      const consent = { isConfirmed: true, allowBreaking: allowed.allow_breaking }
+      const { allow_breaking: allowBreaking, allow_missing: allowMissing } = allowed
+      const consent = { isConfirmed: true, allowBreaking, allowMissing }
       return activateJudged({ facts, consent }, { by, actor, message, against }, (bound) => {
         if (!keepDraft) return rollBack(system, facts.id, bound)
         const listChanges = draft && ((base: Texts, texts: Texts) => draft.listChanges(base, texts))

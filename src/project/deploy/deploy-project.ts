@@ -15,6 +15,8 @@ export interface DeployOptions extends PlanOptions {
   readonly isConfirmed?: boolean
   /** Allow breaking changes even if they are forbidden. */
   readonly allowBreaking?: boolean
+  /** Allow variables that running servers lack. */
+  readonly allowMissing?: boolean
   /** Deploy although changes that were made in the backend are lost. */
   readonly overwriteBackend?: boolean
   /** How long to wait until each live server serves the release, in milliseconds; by default it does not wait. */
@@ -26,7 +28,7 @@ export interface DeployOptions extends PlanOptions {
   /** Called with the plan before anything changes; not called without changes. */
   onPlan?(plan: DeployPlan): void
   /**
-   * Called for what needs a yes: breaking changes, new warnings about access, and variables that servers lack. Without it, these are rejected.
+   * Called for what needs a yes: breaking changes and new warnings about access. Without it, these are rejected.
    * @returns whether to continue
    */
   confirm?(plan: DeployPlan, judgement: Judgement): Promise<boolean>
@@ -77,8 +79,8 @@ async function confirmPlan(plan: DeployPlan, options: DeployOptions): Promise<bo
   return true
 }
 
-function consentOf({ isConfirmed, allowBreaking, migrate }: DeployOptions): Consent {
-  return { isConfirmed, allowBreaking, acceptAccess: isConfirmed, migrate }
+function consentOf({ isConfirmed, allowBreaking, allowMissing, migrate }: DeployOptions): Consent {
+  return { isConfirmed, allowBreaking, allowMissing, acceptAccess: isConfirmed, migrate }
 }
 
 async function applyPlan(planning: DeploymentContext, options: DeployOptions): Promise<Deployment> {
@@ -87,14 +89,14 @@ async function applyPlan(planning: DeploymentContext, options: DeployOptions): P
   const upload = await target.upload(deployable, plan.missingArtifacts)
   if (upload !== undefined) options.onUploaded?.({ ...upload, of: release.artifacts.length + files.length })
   const migrated = await runMigrations(planning, options)
-  const { by, message, against, allowBreaking } = options
+  const { by, message, against, allowBreaking, allowMissing } = options
   // What needed a yes has it by now.
   const consent = consentOf({ ...options, isConfirmed: true })
   const judged = { facts: { ...plan, pendingMigrations: [] }, consent }
   const acceptAccess = plan.accessWarnings.length > 0
   const activation = await activateJudged(
     judged,
-    { by, message, against, allowBreaking, acceptAccess, files, commit, kind },
+    { by, message, against, allowBreaking, allowMissing, acceptAccess, files, commit, kind },
     (bound) => target.activate(release, bound),
   )
   options.onActivated?.(activation)

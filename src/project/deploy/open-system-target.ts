@@ -73,13 +73,13 @@ export async function openSystemTarget(options: {
       const host = await withConnections(release.manifest)
       return migrateRelease({ host, release, plugins: await loadReleasePlugins(host, release), ...listener })
     },
-    async activate(release, { allowBreaking: _, acceptAccess: _accepted, ...activation }) {
+    async activate(release, { allowBreaking: _, allowMissing: _missing, acceptAccess: _accepted, ...activation }) {
       await openIdentity(opened)
       await storeFact(system, 'origin', 'production')
       return activateRelease(system, release, { ...activation, actor: { how: 'command', name: activation.by } })
     },
     surveyRollback: (beginning) => surveyRollback(opened, beginning),
-    async rollBack(id, { keepDraft, allowBreaking: _, ...given }) {
+    async rollBack(id, { keepDraft, allowBreaking: _, allowMissing: _missing, ...given }) {
       const options = { ...given, actor: { how: 'command', name: given.by } } as const
       if (!keepDraft) return rollBack(system, id, options)
       const { rollBackToDraft } = await import('../../backend/index.ts')

@@ -19,6 +19,8 @@ export interface RollbackOptions {
   readonly keepDraft?: boolean
   /** Allow breaking changes even if they are forbidden. */
   readonly allowBreaking?: boolean
+  /** Allow variables that running servers lack. */
+  readonly allowMissing?: boolean
   /** How long to wait until each live server serves the release, in milliseconds. */
   readonly waitMs: number
   /** Called when the wait begins. Returns a signal that ends it. */
@@ -49,8 +51,8 @@ export interface Rollback extends RollbackPlan {
  * Activates an earlier release of the target again. Migrations are not reverted.
  * @returns undefined if it was not confirmed
  * @throws WP_RELEASE_UNKNOWN, WP_RELEASE_AMBIGUOUS, WP_RELEASE_NO_PREVIOUS, WP_RELEASE_CORRUPT, WP_RELEASE_BREAKING,
- * WP_RELEASE_MIGRATIONS, WP_RELEASE_SERVERS_OLDER, WP_RELEASE_BREAKING_FORBIDDEN, WP_RELEASE_SUPERSEDED,
- * WP_RELEASE_NO_FILES, WP_BACKEND_ROLLBACK_DRAFT
+ * WP_RELEASE_MIGRATIONS, WP_RELEASE_SERVERS_OLDER, WP_RELEASE_VARIABLES, WP_RELEASE_BREAKING_FORBIDDEN,
+ * WP_RELEASE_SUPERSEDED, WP_RELEASE_NO_FILES, WP_BACKEND_ROLLBACK_DRAFT
  */
 export async function rollBackTarget(options: RollbackOptions): Promise<Rollback | undefined> {
   const target = await openTarget(options)
@@ -61,8 +63,8 @@ export async function rollBackTarget(options: RollbackOptions): Promise<Rollback
     const isChange = survey.id !== survey.active?.id
     if (isChange) assertActive(survey.active, options.against)
     const plan = { ...survey, target: planned }
-    const { by, message, allowBreaking, keepDraft = false } = options
-    const consent = { isConfirmed: true, allowBreaking }
+    const { by, message, allowBreaking, allowMissing, keepDraft = false } = options
+    const consent = { isConfirmed: true, allowBreaking, allowMissing }
     if (isChange) {
       options.onPlan?.(plan)
       assertAllowed(plan, consent)
@@ -70,7 +72,7 @@ export async function rollBackTarget(options: RollbackOptions): Promise<Rollback
     }
     const activation = await activateJudged(
       { facts: plan, consent },
-      { by, message, allowBreaking, keepDraft },
+      { by, message, allowBreaking, allowMissing, keepDraft },
       (bound) => target.rollBack(survey.id, bound),
     )
     options.onActivated?.(activation)

@@ -31,6 +31,7 @@ export interface Deployable {
 /** What the person or pipeline behind an activation allows. A server checks it again. */
 export interface Allowed {
   readonly allowBreaking?: boolean | undefined
+  readonly allowMissing?: boolean | undefined
   readonly acceptAccess?: boolean | undefined
 }
 

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import {
   activateJudged,
   compareHostReleases,
+  everything,
   judgeRelease,
   listHostReleases,
   showHostRelease,
@@ -195,7 +196,7 @@ const rollbackSurvey = defineRoute({
   async handle({ host, params }) {
     const survey = await surveyOrDamage(host, params.id)
     if (isWaypostError(survey)) return { ...unknownSurvey, id: params.id, problem: formatReason(survey) }
-    const [first] = judgeRelease(survey, { isConfirmed: true, allowBreaking: true }).objections
+    const [first] = judgeRelease(survey, everything).objections
     return {
       id: survey.id,
       active: survey.active?.id ?? null,
@@ -246,6 +247,8 @@ const rollback = defineRoute({
     message: Type.Optional(releaseMessage),
     /** Roll back although `breaking_changes: forbid` applies. Send it only after the person has typed what is asked. */
     allow_breaking: Type.Optional(Type.Boolean()),
+    /** Roll back although running servers lack variables of the release. */
+    allow_missing: Type.Optional(Type.Boolean()),
     /** Whether the files of the undone release become the draft, which must have no changes. */
     keep_as_draft: Type.Optional(Type.Boolean()),
   }),
@@ -255,7 +258,7 @@ const rollback = defineRoute({
     const keeping = body.keep_as_draft === true ? systemDraftOf(call) : undefined
     const facts = await exposeErrors(() => surveyRollback(host, params.id))
     const { by, ...who } = await actor()
-    const consent = { isConfirmed: true, allowBreaking: body.allow_breaking }
+    const consent = { isConfirmed: true, allowBreaking: body.allow_breaking, allowMissing: body.allow_missing }
     const options = { by, actor: who, message: body.message, against: body.against }
     return activateJudged({ facts, consent }, options, (bound) =>
       keeping !== undefined

@@ -43,12 +43,15 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
   const [typed, setTyped] = useState('')
   const isForbidden = survey.data?.breaking_changes === 'forbid' && survey.data.changes.some(({ breaking }) => breaking)
   const problem = survey.data?.problem ?? undefined
-  const isReady = survey.data !== undefined && problem === undefined && (!isForbidden || isBreakingWord(typed))
+  const missing = useMissing(survey.data)
+  const isAllowed = (!isForbidden || isBreakingWord(typed)) && (!missing.isLacking || missing.isAllowed)
+  const isReady = survey.data !== undefined && problem === undefined && isAllowed
   const rollBack = async () => {
     const body = {
       against: active ?? 'none',
       ...(isKeeping ? { keep_as_draft: true } : {}),
       ...(isForbidden ? { allow_breaking: true } : {}),
+      ...(missing.isLacking ? { allow_missing: true } : {}),
     }
     await call('POST /release/:id/rollback', { params: { id }, body })
     await queries.invalidateQueries({ queryKey: ['draft'] })
@@ -69,6 +72,13 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
         <p>{texts.text}</p>
         {survey.isError ? <ProblemAlert error={survey.error} /> : null}
         {survey.data === undefined ? null : <Concerns {...survey.data} />}
+        {missing.isLacking && problem === undefined ? (
+          <Checkbox
+            label={texts.allowMissing}
+            checked={missing.isAllowed}
+            onChange={(event) => missing.setAllowed(event.currentTarget.checked)}
+          />
+        ) : null}
         {canKeep ? (
           <Checkbox
             label={keepTexts.keep}
@@ -98,6 +108,13 @@ function useKeeping() {
   const hasChanges = (draft?.entries.length ?? 0) > 0
   const [keeps, setKeeps] = useState(true)
   return { canKeep, hasChanges, isKeeping: canKeep && keeps && !hasChanges, setKeeps }
+}
+
+/** Whether servers lack variables of the release, and whether that is allowed. */
+function useMissing(survey: ResponseOf<'GET /release/:id/rollback'> | undefined) {
+  const isLacking = (survey?.missing_variables ?? []).some(({ servers }) => servers.length > 0)
+  const [isAllowed, setAllowed] = useState(false)
+  return { isLacking, isAllowed, setAllowed }
 }
 
 /** Why the release cannot be activated, and what servers lack for it. */

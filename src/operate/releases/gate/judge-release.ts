@@ -10,12 +10,20 @@ export interface Consent {
   readonly allowBreaking?: boolean | undefined
   /** Warnings about access that the active release does not have are accepted. */
   readonly acceptAccess?: boolean | undefined
+  /** Live servers may lack variables, which are set afterwards. Until then, these servers keep serving the previous release. */
+  readonly allowMissing?: boolean | undefined
   /** Pending migrations run first. */
   readonly migrate?: boolean | undefined
 }
 
 /** All that a caller could agree to. What is still refused then is impossible. */
-export const everything: Consent = { isConfirmed: true, allowBreaking: true, acceptAccess: true, migrate: true }
+export const everything: Consent = {
+  isConfirmed: true,
+  allowBreaking: true,
+  acceptAccess: true,
+  allowMissing: true,
+  migrate: true,
+}
 
 /** A reason why a release may not become active. */
 export interface Objection {
@@ -65,13 +73,13 @@ const rules = {
     if (rollback !== undefined) return refuse(errors.WP_RELEASE_MIGRATIONS({ id: shortId(id), names }))
     return migrate === true ? undefined : refuse(errors.WP_RELEASE_MIGRATIONS_PENDING({ names }))
   },
-  missingVariables({ missingVariables }, { isConfirmed }) {
+  missingVariables({ missingVariables }, { allowMissing }) {
     // Without a running server nothing is known about the environment of the servers.
     const missing = missingVariables.filter(({ servers }) => servers.length > 0)
-    if (missing.length === 0 || isConfirmed === true) return undefined
+    if (missing.length === 0 || allowMissing === true) return undefined
     const names = joinWords(missing.map(({ name }) => name))
     const servers = joinWords([...new Set(missing.flatMap((one) => one.servers))])
-    return { verdict: 'asks', problem: errors.WP_RELEASE_VARIABLES({ names, servers }) }
+    return refuse(errors.WP_RELEASE_VARIABLES({ names, servers }))
   },
   breakingChanges({ changes, breakingChanges }, { allowBreaking, isConfirmed }) {
     const { length } = changes.filter((change) => change.breaking)

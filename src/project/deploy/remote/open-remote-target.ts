@@ -95,7 +95,7 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
       for (const one of applied) onApplied?.(one)
       return applied
     },
-    async activate(release, { message, against, files = [], commit, kind, allowBreaking, acceptAccess }) {
+    async activate(release, { message, against, files = [], commit, kind, ...allowed }) {
       const request: ActivateRequest = {
         protocol,
         manifest: release.manifest,
@@ -104,8 +104,9 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
         ...(kind === 'backend' ? { kind } : {}),
         ...(message === undefined ? {} : { message: printable(message, 500) }),
         ...(against === undefined ? {} : { against }),
-        ...(allowBreaking === true ? { allow_breaking: true } : {}),
-        ...(acceptAccess === true ? { accept_access: true } : {}),
+        ...(allowed.allowBreaking === true ? { allow_breaking: true } : {}),
+        ...(allowed.allowMissing === true ? { allow_missing: true } : {}),
+        ...(allowed.acceptAccess === true ? { accept_access: true } : {}),
       }
       const activate = () => client.post<ActivateResponse>(paths.releases, request, { timeoutMs: activateTimeoutMs })
       const response = await retryAfterUpload(activate, () => uploadAll({ release, files }))

@@ -29,7 +29,7 @@ export function remoteRollback({
       const survey = assertResponse(own, response, isRollbackSurvey)
       return { ...survey, active: survey.active ?? undefined }
     },
-    async rollBack(id, { message, against, keepDraft, allowBreaking }) {
+    async rollBack(id, { message, against, keepDraft, allowBreaking, allowMissing }) {
       const request: RollbackRequest = {
         protocol,
         release: id,
@@ -37,6 +37,7 @@ export function remoteRollback({
         ...(against === undefined ? {} : { against }),
         ...(keepDraft ? { keepDraft } : {}),
         ...(allowBreaking === true ? { allow_breaking: true } : {}),
+        ...(allowMissing === true ? { allow_missing: true } : {}),
       }
       const response = await client.post<RollbackResponse>(paths.rollback, request, { timeoutMs: activateTimeoutMs })
       return assertResponse(own, response, (activation: RollbackResponse) => isId(activation.id))
