@@ -83,7 +83,12 @@ describe('the pipelines of init', { concurrency: 1 }, () => {
     const refused = await run(scriptOf('deploy'), { ACTIVE: 'none', ...credentials(planner) })
     assert.match(refused.stderr, /requires backend\.deploy/)
     assert.equal(refused.code, 1)
-    const deployed = await run(scriptOf('deploy'), { ACTIVE: 'none', ...credentials(deployer) })
+    await project.edit('waypost.yml', 'event:\n', 'event:\n  everyone: {}\n')
+    const unattended = await run(scriptOf('deploy'), { ACTIVE: 'none', CONFIRM: '', ...credentials(deployer) })
+    assert.match(unattended.stderr, /A new warning about access must be accepted: .*\n[^]*To accept it, add --yes/)
+    assert.equal(unattended.code, 1)
+    const confirmed = { ACTIVE: 'none', CONFIRM: '--yes', ...credentials(deployer) }
+    const deployed = await run(scriptOf('deploy'), confirmed)
     assert.equal(deployed.code, 0, deployed.stderr)
     assert.match(deployed.stdout, / {2}Migrated {3}System\/[^]* {2}Activated {2}[^]* {2}Serving /)
   })

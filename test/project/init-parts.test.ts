@@ -26,7 +26,10 @@ test('a new project has deployment files with its own name', async () => {
   const compose = await readFile(path.join(folder, 'compose.yml'), 'utf8')
   assert.match(compose, /^name: shop-api$/m)
   assert.match(compose, /^ {2}deploy:$/m)
-  assert.doesNotMatch(compose, /project>/)
+  assert.match(compose, / user:add ann --scopes todo$/m)
+  const dockerfile = await readFile(path.join(folder, 'Dockerfile'), 'utf8')
+  assert.match(dockerfile, /^FROM project AS deploy$/m)
+  for (const text of [compose, dockerfile]) assert.doesNotMatch(text, /project>|server>|my-scopes/)
 })
 
 test('init uses the package manager that called it or that manages the folder, with its settings', async () => {
@@ -122,6 +125,7 @@ cronjob: { tidy: { schedule: 0 3 * * *, action: src/tidy.ts } }
     [needed('ORDERS_URL'), '${STOCK_PAGE:-}', needed('STOCK_TOKEN'), needed('STOCK_URL')],
   )
   assert.match(compose, /^#   STOCK_URL           Where the stock is$/m)
+  assert.match(compose, / user:add ann$/m)
   assert.deepEqual(parse(compose).services.server.command, ['serve', '--cron'])
   const kubernetes = 'deploy/kubernetes/'
   assert.ok(parse(await text(`${kubernetes}kustomization.yml`)).resources.includes('cron.yml'))

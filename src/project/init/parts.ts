@@ -12,6 +12,10 @@ import { packageName } from './fill-package.ts'
 const placeholder = /\bmy-api\b/g
 /** Lines for the folder of a project, not for that of a server. */
 const projectLines = /^ *# <project>\n([^]*?)^ *# <\/project>\n/gm
+/** Lines for the folder of a server. */
+const serverLines = /^ *# <server>\n([^]*?)^ *# <\/server>\n/gm
+/** The flag of a command that gives a user the scopes of the project. */
+const scopesFlag = / --scopes my-scopes/g
 
 /** Lines that the variables of the project replace. */
 const variablesLines = /^( *)# <variables>\n[^]*?^ *# <\/variables>\n/gm
@@ -33,10 +37,7 @@ export async function addParts(folder: string, parts: readonly string[]): Promis
   const isProject = existsSync(path.join(folder, 'waypost.yml'))
   const definition = parts.length > 0 && isProject ? await readDefinition(folder) : undefined
   const fill = (target: string, text: string) =>
-    fillDefinition(target, text.replaceAll(projectLines, isProject ? '$1' : ''), definition).replaceAll(
-      placeholder,
-      name,
-    )
+    fillDefinition(target, chooseLines(text, isProject), definition).replaceAll(placeholder, name)
   const files: string[] = []
   const left: string[] = []
   for (const part of new Set(parts)) {
@@ -47,6 +48,10 @@ export async function addParts(folder: string, parts: readonly string[]): Promis
   return { files, left }
 }
 
+function chooseLines(text: string, isProject: boolean): string {
+  return text.replaceAll(projectLines, isProject ? '$1' : '').replaceAll(serverLines, isProject ? '' : '$1')
+}
+
 /** Returns undefined if the project has too many errors to be read. */
 async function readDefinition(folder: string): Promise<Definition | undefined> {
   const { definition, partial } = await loadProject(findProject(folder))
@@ -54,9 +59,11 @@ async function readDefinition(folder: string): Promise<Definition | undefined> {
 }
 
 function fillDefinition(target: string, text: string, definition: Definition | undefined): string {
-  if (definition === undefined) return text.replaceAll(variablesMark, '')
+  const scopes = Object.keys(definition?.scopes ?? {}).filter((scope) => !scope.startsWith('backend.'))
+  const scoped = text.replaceAll(scopesFlag, scopes.length === 0 ? '' : ` --scopes ${scopes.join(',')}`)
+  if (definition === undefined) return scoped.replaceAll(variablesMark, '')
   const hasCronjobs = Object.keys(definition.cronjobs).length > 0
-  return text
+  return scoped
     .replaceAll(variablesLines, (_, indent: string) => listVariables(definition, { target, indent }))
     .replaceAll(cronjobsLines, (all, indent: string, line: string) => (hasCronjobs ? `${indent}${line}\n` : all))
 }

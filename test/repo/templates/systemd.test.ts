@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, globSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -35,6 +35,21 @@ describe('the units for systemd', () => {
       assert.equal(shutIn(file), shutIn('waypost.service'), file)
       assert.deepEqual(valuesOf(file, 'MemoryDenyWriteExecute'), [])
     }
+  })
+
+  it('stop after several failed starts, but not while System cannot be reached', () => {
+    for (const file of services.filter((name) => valuesOf(name, 'Restart').includes('always'))) {
+      const [interval, burst] = ['StartLimitIntervalSec', 'StartLimitBurst'].map((key) =>
+        Number(valuesOf(file, key)[0]),
+      )
+      const patienceSec = 60 // of serve and event:execute --watch
+      assert.ok(interval! > 0 && burst! > interval! / patienceSec + 1, file)
+    }
+    const { engines } = JSON.parse(readFileSync(path.join(parts, '../host/package.json'), 'utf8')) as {
+      readonly engines: { readonly node: string }
+    }
+    const needed = `/usr/bin/node\`, which must be Node ${engines.node.replace('>=', '')} or newer`
+    assert.ok(readPart(`${folder}/README.md`).includes(needed))
   })
 
   it('share the port where there are several of them', () => {
