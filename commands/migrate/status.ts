@@ -1,16 +1,17 @@
 import { WaypostCommand, formatTable, migrationFlags, paint, printDiagnostics } from '../../bin/cli/index.ts'
 import { readEnvironment } from '../../src/kit/index.ts'
-import type { ListedMigration, MigrationState } from '../../src/project/index.ts'
+import type { MigrationState, MigrationStatus } from '../../src/project/index.ts'
 
-const words: Readonly<Record<MigrationState, string>> = {
-  applied: 'applied',
-  pending: 'pending',
-  edited: 'changed after it was applied',
-  unknown: 'applied, but its file is missing',
+const describe: Readonly<Record<MigrationState, (source: MigrationStatus['source']) => string>> = {
+  applied: () => 'applied',
+  pending: () => 'pending',
+  edited: () => 'changed after it was applied',
+  unknown: (source) => `applied, but ${source === 'project' ? 'its file is missing' : 'not in the active release'}`,
 }
 
 export default class MigrateStatus extends WaypostCommand {
-  static override description = 'List the migrations of all connections'
+  static override description =
+    "List the migrations of all connections\nOn a host without a project, these are Waypost's own and those of the active release."
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --connection System --json',
@@ -29,17 +30,19 @@ export default class MigrateStatus extends WaypostCommand {
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
     this.note(`  System  ${status.target ?? '.waypost/system.db (not created yet)'}\n`)
-    for (const line of listMigrations(status.migrations)) this.print(`  ${line}`)
-    this.#advise(status.migrations)
+    for (const line of listMigrations(status)) this.print(`  ${line}`)
+    this.#advise(status)
     return status
   }
 
-  #advise(migrations: readonly ListedMigration[]): void {
+  #advise({ migrations, source }: MigrationStatus): void {
     const changed = migrations.find(({ state }) => state === 'edited' || state === 'unknown')
+    const isOwnPending = migrations.some(({ connection, state }) => connection === 'waypost' && state === 'pending')
     const isPending = migrations.some(({ state }) => state === 'pending')
     const command = (text: string) => paint('cyan', text, process.stderr)
     if (changed === undefined) {
-      if (isPending) this.note(`\n  Next    ${command('npx waypost migrate')}`)
+      const next = source === 'project' || isOwnPending ? 'npx waypost migrate' : 'npx waypost deploy --migrate'
+      if (isPending) this.note(`\n  Next    ${command(next)}`)
       return
     }
     if (changed.accept !== undefined)
@@ -53,11 +56,11 @@ export default class MigrateStatus extends WaypostCommand {
   }
 }
 
-function listMigrations(migrations: readonly ListedMigration[]): readonly string[] {
+function listMigrations({ migrations, source }: MigrationStatus): readonly string[] {
   const [, ...rows] = formatTable(
     [
       { title: '', cells: migrations.map(({ connection, name }) => `${connection}/${name}`) },
-      { title: '', cells: migrations.map(({ state }) => words[state]) },
+      { title: '', cells: migrations.map(({ state }) => describe[state](source)) },
       { title: '', cells: migrations.map(({ applied_at: at }) => at?.slice(0, 16).replace('T', ' ') ?? '') },
     ],
     Infinity,

@@ -73,11 +73,7 @@ export interface MigrationReport {
  * @throws WP_PROJECT_BROKEN, WP_PROJECT_CONNECTION, WP_PROJECT_NOTHING_TO_MIGRATE, WP_MIGRATE_FAILED, WP_MIGRATE_EDITED
  */
 export async function migrateProject(options: MigrateOptions): Promise<MigrationReport> {
-  const isProject = existsSync(path.join(options.folder, 'waypost.yml'))
-  if (!isProject && variable(options.variables, 'WAYPOST_SYSTEM_URL') === undefined) {
-    throw errors.WP_PROJECT_NOTHING_TO_MIGRATE({ folder: options.folder })
-  }
-  const built = isProject ? await buildForMigration(options) : undefined
+  const built = isProjectOf(options) ? await buildForMigration(options) : undefined
   if (options.dryRun) return previewMigrations(options, built)
   const host = await openHost({ folder: options.folder, variables: options.variables, create: true, unmigrated: true })
   try {
@@ -98,6 +94,16 @@ export async function migrateProject(options: MigrateOptions): Promise<Migration
   } finally {
     await host.close()
   }
+}
+
+/**
+ * Whether the folder is that of a project; otherwise it must be that of a host.
+ * @throws WP_PROJECT_NOTHING_TO_MIGRATE
+ */
+export function isProjectOf({ folder, variables }: Pick<MigrateOptions, 'folder' | 'variables'>): boolean {
+  if (existsSync(path.join(folder, 'waypost.yml'))) return true
+  if (variable(variables, 'WAYPOST_SYSTEM_URL') !== undefined) return false
+  throw errors.WP_PROJECT_NOTHING_TO_MIGRATE({ folder })
 }
 
 export async function buildForMigration(
