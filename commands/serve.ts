@@ -32,6 +32,10 @@ SIGTERM stops the server gracefully; a second SIGTERM or Ctrl+C stops it immedia
     cron: Flags.boolean({
       description: 'Also run cronjobs and deliver events; each run of a cronjob happens on only one server',
     }),
+    'first-run-code': Flags.boolean({
+      description:
+        'Print the code that creates the first administrator also if stderr is not a terminal, such as to a log',
+    }),
   }
 
   async run(): Promise<void> {
@@ -47,6 +51,7 @@ SIGTERM stops the server gracefully; a second SIGTERM or Ctrl+C stops it immedia
       reusePort: flags['reuse-port'],
       opsPort: flags['ops-port'],
       cron: flags.cron,
+      makeCode: flags['first-run-code'] || process.stderr.isTTY,
       signal: stop,
       readVariables: () => readEnvironment(folder),
       refresh: () => void refreshEnvironment(variables, folder),
@@ -60,6 +65,8 @@ SIGTERM stops the server gracefully; a second SIGTERM or Ctrl+C stops it immedia
     if (server.backend !== undefined) this.note(`  Backend    ${server.backend.url}`)
     if (server.backend?.code !== undefined)
       this.note(`  Code       ${server.backend.code}  creates the first administrator; works once, for 1 h`)
+    else if (server.backend?.hasAdministrator === false)
+      this.note('             no administrator yet: waypost user:add NAME --admin, or serve --first-run-code')
     if (server.ops !== undefined) this.note(`  Ops        http://${server.ops.host}:${server.ops.port}/metrics`)
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true }))
     await server.close(/SIGINT/.test(String(stop.reason))) // a user is waiting at the terminal

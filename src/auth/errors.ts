@@ -236,7 +236,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 403,
     message: 'The code is not valid or has expired',
-    hint: 'Restart the server, which prints a new one, or run: waypost user:add NAME --admin',
+    hint: 'Restart the server on a terminal or with --first-run-code, which prints a new one, or run: waypost user:add NAME --admin',
   },
   WP_AUTH_FIRST_RUN_DONE: {
     kind: 'user',

@@ -58,7 +58,7 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     const project = openProject(path.join(home, 'my-api'), { HOST: '127.0.0.1', ...own }, async () => undefined)
     // What `npm start` runs.
     await project.ok('migrate')
-    serving = await startServe(project, {}, ' --cron')
+    serving = await startServe(project, {}, ' --cron --first-run-code')
     host = await openHost({ folder: project.folder, variables: { ...readEnvironment(project.folder), ...own } })
     receiver = await openReceiver()
     browser = await openBrowser([`--host-resolver-rules=MAP localhost 127.0.0.1:${serving.port}`])

@@ -270,7 +270,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
     assert.equal(code, 0)
     assert.match(
       stderr,
-      /^ {2}Serving {4}http:\/\/localhost:\d+\n {2}System {5}\S+\n {2}Backend {4}\S+\/backend\n {2}Code {7}\S+ .*\n$/,
+      /^ {2}Serving {4}http:\/\/localhost:\d+\n {2}System {5}\S+\n {2}Backend {4}\S+\/backend\n {13}no administrator yet: .*\n$/,
     )
   })
 }

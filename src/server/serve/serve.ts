@@ -31,7 +31,7 @@ import {
   openTracing,
 } from '../../host/index.ts'
 import { openPruner, startPruning } from '../../jobs/index.ts'
-import { makeFirstRunCode } from '../../auth/index.ts'
+import { hasAdministrator, makeFirstRunCode } from '../../auth/index.ts'
 import { startServer, type WaypostServer } from '../start-server.ts'
 import { Follower } from './follow-activations.ts'
 import { logDeliveries, logRequests } from './log-requests.ts'
@@ -52,6 +52,8 @@ export interface ServeOptions {
   readonly retryMs?: number
   /** Interval of the check for undelivered events; 60,000 ms by default. */
   readonly warnMs?: number
+  /** Make the code that creates the first administrator, if there is none: whoever reads the output may have it. */
+  readonly makeCode?: boolean
   /** Aborts waiting for an unreachable database at start. */
   readonly signal?: AbortSignal
   /** The log; stdout by default. */
@@ -71,8 +73,15 @@ export interface ServingServer extends WaypostServer {
   readonly otherIssuer: string | undefined
   /** The address of the port for health and metrics, if there is one. */
   readonly ops: { readonly host: string; readonly port: number } | undefined
-  /** The backend, unless it is off, with the code that creates the first administrator if there is none. */
-  readonly backend: { readonly url: string; readonly code: string | undefined } | undefined
+  /** The backend, unless it is off. */
+  readonly backend:
+    | {
+        readonly url: string
+        readonly hasAdministrator: boolean
+        /** The code that creates the first administrator, if there is none and `makeCode` is set. */
+        readonly code: string | undefined
+      }
+    | undefined
   /**
    * Stops the server: it reports that it is not ready, answers requests in flight and releases its resources.
    * @param isImmediate stop immediately, without telling load balancers first
@@ -131,7 +140,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   })
   defer(() => server.close())
   if (opsAddress !== undefined) ops = await openOps(server, opsAddress, logger)
-  const backend = await describeBackend(host, identity)
+  const backend = await describeBackend(host, identity, options)
   const report = await startServices({ options, server, identity, logger, defer })
   const drain = async () => {
     server.readiness.block('stopping', 'The server is shutting down')
@@ -154,9 +163,16 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   }
 }
 
-async function describeBackend(host: Host, { issuer }: Identity): Promise<ServingServer['backend']> {
+async function describeBackend(
+  host: Host,
+  { issuer }: Identity,
+  { makeCode = false }: ServeOptions,
+): Promise<ServingServer['backend']> {
   const url = backendUrlOf(readBackendSettings(host.variables), issuer)
-  return url === undefined ? undefined : { url: `${url}/backend`, code: await makeFirstRunCode(host) }
+  if (url === undefined) return undefined
+  const isAdministered = await hasAdministrator(host.system)
+  const code = makeCode && !isAdministered ? await makeFirstRunCode(host) : undefined
+  return { url: `${url}/backend`, hasAdministrator: isAdministered, code }
 }
 
 interface RunningServer {
