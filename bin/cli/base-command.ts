@@ -57,6 +57,14 @@ export abstract class WaypostCommand extends Command {
     return signal
   }
 
+  /**
+   * Checks that a person can be asked for the confirmation that `--yes` gives.
+   * @throws WP_CLI_CONFIRM
+   */
+  protected assertCanConfirm(): void {
+    if (!this.isInteractive()) throw errors.WP_CLI_CONFIRM()
+  }
+
   /** Returns the error for flags or arguments that cannot be combined: exit code 2. */
   protected usageError(problem: string): Error {
     return errors.WP_CLI_USAGE({ problem, command: this.id ?? '' })

@@ -1,6 +1,6 @@
 import { defineErrors } from '../../src/kit/index.ts'
 
-/** Errors of the command line. Wrong input has exit code 2. */
+/** Errors of the command line. Wrong usage has exit code 2; a missing confirmation is none, so that it is 1 everywhere. */
 export const errors = defineErrors({
   WP_CLI_COMMAND_UNKNOWN: {
     kind: 'user',
@@ -25,6 +25,12 @@ export const errors = defineErrors({
     status: 400,
     message: '{problem}',
     hint: 'See waypost {command} --help.',
+  },
+  WP_CLI_CONFIRM: {
+    kind: 'user',
+    status: 409,
+    message: 'This must be confirmed, and there is no terminal to ask; nothing was changed',
+    hint: 'Check what it does. To confirm, add --yes.',
   },
   WP_CLI_STDIN: {
     kind: 'user',

@@ -72,7 +72,7 @@ export abstract class HostCommand extends WaypostCommand {
   /** Asks for confirmation unless already confirmed. Without a terminal `--yes` is required. */
   protected async confirmChange(question: string, { isConfirmed }: { isConfirmed: boolean }): Promise<boolean> {
     if (isConfirmed) return true
-    if (!this.isInteractive()) throw this.usageError('Without a terminal, --yes is required')
+    this.assertCanConfirm()
     if (await confirm(`  ${question}`)) return true
     this.note('  Nothing was changed.')
     process.exitCode = 1
@@ -94,7 +94,7 @@ export abstract class RevertCommand extends WaypostCommand {
     { isConfirmed, question }: { isConfirmed: boolean; question: string },
   ) {
     if (plan.revert.length === 0 || isConfirmed) return true
-    if (!this.isInteractive()) throw this.usageError('Without a terminal, --yes is required')
+    this.assertCanConfirm()
     for (const name of plan.revert) this.note(`  Reverts     ${name}`)
     for (const name of plan.apply) this.note(`  Applies     ${name}`)
     return confirm(`  The data in their tables will be lost. ${question}`)

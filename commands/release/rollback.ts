@@ -91,7 +91,7 @@ export default class ReleaseRollback extends WaypostCommand {
 
   async #confirm(isConfirmed: boolean): Promise<boolean> {
     if (isConfirmed) return true
-    if (!this.isInteractive()) throw this.usageError('Without a terminal, --yes is required')
+    this.assertCanConfirm()
     return confirm('  Roll back?')
   }
 

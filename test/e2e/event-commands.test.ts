@@ -113,12 +113,14 @@ describe('the commands of events', { concurrency: 1 }, () => {
       [' dlv_1 --dead --since 1h', /Specify either DELIVERY or --dead/],
       [' --dead', /--dead requires --since, for example --since 24h/],
       [' dlv_1 --event todo_created', /--dead/],
-      [' --dead --since 1h', /Without a terminal, --yes is required/],
     ] as const) {
       const { code, stderr } = await project.run(`event:replay${words}`)
       assert.equal(code, 2, words)
       assert.match(stderr, said)
     }
+    const unasked = await project.run('event:replay --dead --since 1h')
+    assert.equal(unasked.code, 1)
+    assert.match(unasked.stderr, /This must be confirmed, .* add --yes\.$/ms)
     const unknown = await project.run('event:replay dlv_1')
     assert.equal(unknown.code, 1)
     assert.match(unknown.stderr, /^ {2}Target .*\nError: .*"dlv_1"/)
