@@ -1,5 +1,12 @@
 import path from 'node:path'
-import { hideSecretsInUrl, formatDiagnostics, version, type Diagnostic, toPrintable } from '../../src/kit/index.ts'
+import {
+  hideSecretsInUrl,
+  formatDiagnostics,
+  version,
+  type Diagnostic,
+  toPrintable,
+  wrapWords,
+} from '../../src/kit/index.ts'
 import type { DevConsole as Console, DevStarted, SuggestedRequest } from '../../src/project/index.ts'
 import { describeFailure, formatAnswered, formatLogged, formatMs, nameFiles, margin } from './dev-lines.ts'
 import { formatDelivered } from './event-lines.ts'
@@ -73,26 +80,26 @@ export class DevConsole implements Console {
     const isPoll = ['GET', 'HEAD', 'OPTIONS'].includes(method) && failure === undefined && dropped === undefined
     const key = isPoll ? JSON.stringify([method, path, status, user, reason, aborted]) : undefined
     this.#live.write(key, (times) => withTime(formatAnswered(answered, { width, times })))
-    if (failure !== undefined) writeLine(indent(describeFailure(failure.error)))
+    if (failure !== undefined) writeLine(below(describeFailure(failure.error)))
     if (dropped === undefined) return
     const fields = dropped.fields.map((field) => `"${field}"`).join(', ')
     const verb = dropped.fields.length === 1 ? 'is' : 'are'
     const was = verb === 'is' ? 'was' : 'were'
-    writeLine(`${margin}result: ${fields} ${verb} not in the schema and ${was} dropped (${dropped.action})`)
+    writeLine(below(`result: ${fields} ${verb} not in the schema and ${was} dropped (${dropped.action})`))
   }
 
   failed(error: unknown, { id, method, path }: { id: string; method: string; path: string }): void {
     const showAlone = () => {
       this.#removeFailure(id)
       line(`${paint('red', 'error')}  ${method} ${hideSecretsInUrl(path)}   request ${id}`)
-      writeLine(indent(describeFailure(error)))
+      writeLine(below(describeFailure(error)))
     }
     this.#failures.set(id, { error, timer: setTimeout(showAlone, maxWaitMs).unref() })
   }
 
   unhandledError(error: unknown): void {
     line(`${paint('red', 'error')}  outside of any request; is an await missing?`)
-    writeLine(indent(describeFailure(error)))
+    writeLine(below(describeFailure(error)))
   }
 
   delivered(attempt: News<'delivered'>): void {
@@ -101,7 +108,7 @@ export class DevConsole implements Console {
 
   ranCronjob({ name, outcome, ms, error }: News<'ranCronjob'>): void {
     line(`cron   ${name}   ${outcome === 'done' ? '' : `${paint('red', 'failed')}   `}${formatMs(ms)}`)
-    if (outcome === 'failed') writeLine(indent(describeFailure(error)))
+    if (outcome === 'failed') writeLine(below(describeFailure(error)))
   }
 
   reloaded({ files, ms, diagnostics, migration, isFixed, origin }: News<'reloaded'>): void {
@@ -132,7 +139,7 @@ export class DevConsole implements Console {
     line(
       `reload ${nameFiles(files)}: ${what}, ${then}${unchangedWarnings === undefined ? '' : `, ${unchangedWarnings}`}${nameOrigin(origin)}`,
     )
-    if (error !== undefined) writeLine(indent(describeFailure(error)))
+    if (error !== undefined) writeLine(below(describeFailure(error)))
     this.#list(fresh)
   }
 
@@ -141,8 +148,8 @@ export class DevConsole implements Console {
   }
 
   logged(logged: News<'logged'>): void {
-    line(formatLogged(logged))
-    if (logged.error !== undefined) writeLine(indent(describeFailure(logged.error)))
+    writeLine(withTime([formatLogged(logged)])) // as the action wrote it
+    if (logged.error !== undefined) writeLine(below(describeFailure(logged.error)))
   }
 
   /** Prints a command with a token, to be pasted into another terminal. */
@@ -208,8 +215,23 @@ function indent(text: string): string {
   return text.replaceAll(/^(?=.)/gm, margin)
 }
 
+/** Prints a line, or several on a narrow terminal. */
 function line(text: string): void {
-  writeLine(withTime([text]))
+  writeLine(withTime([below(text).slice(margin.length)]))
+}
+
+/** Returns lines below the text of an event, in the width of the terminal. */
+function below(text: string): string {
+  const { columns } = process.stdout
+  if (columns === undefined) return indent(text)
+  const fit = (one: string) => {
+    const words = one.trimStart()
+    const start = one.slice(0, one.length - words.length)
+    return wrapWords(words, Math.max(20, widthOf(process.stdout) - margin.length - start.length)).map(
+      (part) => start + part.trimEnd(),
+    )
+  }
+  return indent(text.split('\n').flatMap(fit).join('\n'))
 }
 
 function withTime(lines: readonly string[]): string {

@@ -1,16 +1,19 @@
+import { stripVTControlCharacters } from 'node:util'
+
 const zeroWidth = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]$/u
 const doubleWidth =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]$/u
 
 /**
  * Returns the columns that a text occupies on a terminal: East Asian characters and emoji take two, combining marks
- * none.
+ * none. Colours take none.
  */
 export function textWidth(text: string): number {
+  const shown = text.includes('\u001B') ? stripVTControlCharacters(text) : text
   // oxlint-disable-next-line no-control-regex -- fast path for plain text, which is most common
-  if (/^[\u0000-\u02ff]*$/.test(text)) return text.length
+  if (/^[\u0000-\u02ff]*$/.test(shown)) return shown.length
   let width = 0
-  for (const character of text) width += zeroWidth.test(character) ? 0 : doubleWidth.test(character) ? 2 : 1
+  for (const character of shown) width += zeroWidth.test(character) ? 0 : doubleWidth.test(character) ? 2 : 1
   return width
 }
 

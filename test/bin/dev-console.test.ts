@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { DevConsole } from '../../bin/cli/index.ts'
+import { WaypostError } from '../../src/kit/index.ts'
 
 type Started = Parameters<DevConsole['started']>[0]
 
@@ -20,6 +21,11 @@ const started: Started = {
 
 /** Returns the output at start on a terminal of this width. */
 function printStarted(t: TestContext, columns: number, news: Partial<Started> = {}): string[] {
+  return printOn(t, columns, (dev) => dev.started({ ...started, ...news }))
+}
+
+/** Returns what is printed on a terminal of this width. */
+function printOn(t: TestContext, columns: number, print: (dev: DevConsole) => void): string[] {
   let text = ''
   const before = process.stdout.columns
   process.stdout.columns = columns
@@ -28,7 +34,7 @@ function printStarted(t: TestContext, columns: number, news: Partial<Started> = 
     return true
   })
   try {
-    new DevConsole().started({ ...started, ...news })
+    print(new DevConsole())
   } finally {
     write.mock.restore()
     process.stdout.columns = before
@@ -56,6 +62,27 @@ test('a target longer than its column is followed by two spaces, or by a line br
 
 for (const columns of [60, 80, 140]) {
   test(`the output of dev fits ${columns} columns`, (t) => {
-    for (const line of printStarted(t, columns)) assert.ok(line.length <= columns && line === line.trimEnd(), line)
+    const source = 'src/orders/of-customers/collection.ts'
+    const after = printOn(t, columns, (dev) => {
+      const migration = {
+        applied: [],
+        written: ['migrations/System/tables.ts', 'migrations/System/tables.json'],
+      } as const
+      const files = ['resources/routes/orders/collection.yml', source]
+      dev.reloaded({ files, ms: 12, diagnostics: [], migration, isFixed: true, origin: 'backend' })
+      const error = new WaypostError('WP_TEST', {
+        kind: 'user',
+        status: 500,
+        message: `Cannot load ${source}: it took longer than 30 s to load, and that is the limit`,
+        hint: 'Check for a top-level await that never completes, or a loop that runs while the file is loaded.',
+      })
+      dev.reloadFailed({ files: [source], diagnostics: [], error, isServing: true, origin: undefined })
+      dev.warned('Migrations applied to the database, but missing from the project: "20261121-note"')
+      dev.unhandledError(error)
+      dev.ranCronjob({ name: 'tidy-what-no-one-needs-any-more', slot: 0, outcome: 'failed', ms: 12_000, error })
+    })
+    assert.ok(after.length >= 5)
+    for (const line of [...printStarted(t, columns), ...after])
+      assert.ok(line.length <= columns && line === line.trimEnd(), line)
   })
 }
