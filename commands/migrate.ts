@@ -8,6 +8,7 @@ export default class Migrate extends WaypostCommand {
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --dry-run',
     '<%= config.bin %> <%= command.id %> --connection System --to 20261120-create-order',
+    '<%= config.bin %> <%= command.id %> --connection Shop --form orders.created_at=milliseconds',
   ]
   static override enableJsonFlag = true
   static override flags = {
@@ -16,6 +17,12 @@ export default class Migrate extends WaypostCommand {
       env: 'WAYPOST_CONNECTION',
     }),
     to: migrationFlags.to({ description: 'Name of the last migration to apply' }),
+    form: Flags.string({
+      description:
+        'For a SQLite database of another program: TABLE.COLUMN=FORM, the form in which new times are written where the rows have several',
+      multiple: true,
+      dependsOn: ['connection'],
+    }),
     'dry-run': Flags.boolean({
       description: 'Show what would run, and the SQL of declared migrations, without changing anything',
     }),
@@ -33,12 +40,13 @@ export default class Migrate extends WaypostCommand {
       this.print(isDry ? `  Would run  ${what}` : `  Migrated   ${what}   ${own.ms.toFixed(0)} ms`)
       own.count = 0
     }
-    const { migrateProject } = await import('../src/project/index.ts')
+    const { migrateProject, parseForm } = await import('../src/project/index.ts')
     const report = await migrateProject({
       folder,
       variables: readEnvironment(folder),
       connection: flags.connection,
       to: flags.to,
+      forms: flags.form?.map(parseForm),
       dryRun: isDry,
       signal: this.abandonSignal(),
       onTarget: (target) => this.note(`  Target     ${target}`),

@@ -246,19 +246,22 @@ export interface ColumnSnapshot {
    * rows have several.
    */
   readonly form?: TimeForm
+  /** The form of new times in a column of the form `mixed`, as chosen with `waypost migrate --form`. */
+  readonly written?: Exclude<TimeForm, 'mixed'>
   /** The default is the current time, which SQLite would store in another form than the column has. */
   readonly now?: true
 }
 
 /**
  * How a program stores times in SQLite: as a number, or as text in UTC. `[.S]` is a fraction of a second with any number of
- * digits, or none.
+ * digits, or none. `YYYY-MM-DD` is that of dates in a column that is declared for times.
  */
 export type TimeForm =
   | 'milliseconds'
   | 'seconds'
   | 'julian'
   | 'mixed'
+  | 'YYYY-MM-DD'
   | `YYYY-MM-DD${' ' | 'T'}HH:MM:SS${'' | '.SSS' | '.SSSSSS' | '[.S]'}${'' | 'Z' | '+00:00'}`
 
 /** A configured action that needs no code in the project: `action: { class: NAME, config: {…} }`. */

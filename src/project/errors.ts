@@ -31,6 +31,24 @@ export const errors = defineErrors({
     message: 'The table or view "{table}" cannot be read and was left out: {reason}',
     hint: 'Drop it if it is not needed. Possible causes: a view of a table that no longer exists, a function of another program, or a missing SQLite module.',
   },
+  WP_PROJECT_FORM_MISSING: {
+    kind: 'user',
+    status: 500,
+    message: 'The times in the rows of "{column}" have several forms, so callers can only read them',
+    hint: 'To let them write it, choose the form of new times: waypost migrate --connection {connection} --form "{column}=YYYY-MM-DD HH:MM:SS". docs/sql-table.md lists the forms.',
+  },
+  WP_PROJECT_FORM_COLUMN: {
+    kind: 'user',
+    status: 500,
+    message: '{connection} has no column "{column}" of times whose rows have several forms',
+    hint: 'Name a column with "form": "mixed" in migrations/{connection}/tables.json as TABLE.COLUMN. In others, new times have the form of the rows.',
+  },
+  WP_PROJECT_FORM: {
+    kind: 'user',
+    status: 500,
+    message: '"{given}" does not choose a form of times',
+    hint: 'Use TABLE.COLUMN=FORM with a form of docs/sql-table.md: milliseconds, seconds, julian, or for example "YYYY-MM-DD HH:MM:SS" and YYYY-MM-DDTHH:MM:SS.SSSZ.',
+  },
   WP_PROJECT_NO_TABLE_TYPES: {
     kind: 'user',
     status: 500,

@@ -30,6 +30,7 @@ import {
   type WithLock,
 } from '../store/index.ts'
 import { writeStep } from '../tables/index.ts'
+import type { ChosenForm } from './chosen-form.ts'
 import { checkConnection, chooseConnection, commandFor } from './check-connection.ts'
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
@@ -46,6 +47,8 @@ export interface MigrateOptions {
   readonly connection?: string | undefined
   /** The last migration to apply; by default all are applied. */
   readonly to?: string | undefined
+  /** The forms of new times in columns of which rows disagree. */
+  readonly forms?: readonly ChosenForm[] | undefined
   /** Only report what would run. */
   readonly dryRun?: boolean
   /** Stops the migrations, or the wait for another process. */
@@ -201,6 +204,7 @@ export interface ConnectionsMigration {
   /** Do not write `tables.ts` and `tables.json`. */
   readonly keepTables?: boolean
   readonly to?: string | undefined
+  readonly forms?: readonly ChosenForm[] | undefined
   readonly signal?: AbortSignal | undefined
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
   /** Set by `dev`, which retries on each save. Migrations that are still stubs stay pending with a warning. */
@@ -248,8 +252,8 @@ export async function migrateConnections(options: ConnectionsMigration): Promise
       },
     })
     if (options.keepTables) return
-    const { folder, onDiagnostics } = options
-    written.push(...(await writeTablesOf({ folder, name, database, onDiagnostics })))
+    const { folder, forms, onDiagnostics } = options
+    written.push(...(await writeTablesOf({ folder, name, database, forms, onDiagnostics })))
   })
   return { applied, written }
 }

@@ -98,6 +98,7 @@ function sortColumn(column: ColumnSnapshot): ColumnSnapshot {
     ...(column.default && { default: true }),
     ...(column.generated && { generated: true }),
     ...(column.form !== undefined && { form: column.form }),
+    ...(column.written !== undefined && { written: column.written }),
     ...(column.now && { now: true }),
   }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { ColumnSnapshot, ForeignKeySnapshot, TableSnapshot, DatabaseKind } from '../../contract/index.ts'
+import type { ColumnSnapshot, DatabaseKind, ForeignKeySnapshot, TableSnapshot, TimeForm } from '../../contract/index.ts'
 import type { Snapshot } from '../../tables/index.ts'
 import { loadTables, type Column, type Table, type UnreadableTable } from './introspect.ts'
 import { formOfNow, loadTimeForms, type FoundForm } from './time-forms.ts'
@@ -8,11 +8,13 @@ import { existingTables, loadApplied, writeChecksum, type AnyDatabase } from './
 /**
  * Returns the tables of a database and the migrations that were applied to it.
  * @param onUnreadable called for each table or view that is left out because it cannot be read
+ * @param writtenOf returns the form that was chosen for new times of a column
  */
 export async function loadSnapshot(
   db: AnyDatabase,
   kind: DatabaseKind,
   onUnreadable?: (table: UnreadableTable) => void,
+  writtenOf: (table: string, column: string) => ColumnSnapshot['written'] = () => undefined,
 ): Promise<Snapshot> {
   const tables = await loadTables(db, kind, onUnreadable)
   const indexes = await loadIndexes(db, kind)
@@ -28,11 +30,10 @@ export async function loadSnapshot(
       columns: Object.fromEntries(
         table.columns.map((column) => [
           column.name,
-          describeColumn(
-            isOwn ? { ...column, isWide: false } : asForeign(column),
-            table,
-            forms?.get(table.name)?.get(column.name),
-          ),
+          describeColumn(isOwn ? { ...column, isWide: false } : asForeign(column), table, {
+            form: forms?.get(table.name)?.get(column.name),
+            written: writtenOf(table.name, column.name),
+          }),
         ]),
       ),
       key: table.key,
@@ -68,16 +69,39 @@ function asForeign(column: Column): Column {
   return { ...column, isNullable: column.isNullable || column.mayLackKey === true }
 }
 
-function describeColumn(column: Column, { isView }: Table, form?: FoundForm): ColumnSnapshot {
+interface Forms {
+  readonly form: FoundForm | undefined
+  /** The form that was chosen for new times. */
+  readonly written: ColumnSnapshot['written']
+}
+
+function describeColumn(column: Column, { isView }: Table, forms: Forms): ColumnSnapshot {
   const { isNullable, isGenerated, isId, isComputed, isNow } = column
+  const { type, form, written } = describeForm(column, forms)
+  const stored = written ?? form ?? forms.form
   return {
-    ...describeType(column, isView),
+    ...(type === undefined ? describeType(column, isView) : { type }),
     ...(isNullable && { null: true }),
     ...(isGenerated && !isId && !isComputed && { default: true }),
     ...(isComputed && { generated: true }),
-    ...(form !== undefined && form !== 'canonical' && { form }),
-    ...(isNow && form !== undefined && !isCompatible(form) && { now: true }),
+    ...(form !== undefined && { form }),
+    ...(written !== undefined && { written }),
+    ...(isNow && stored !== undefined && !isCompatible(stored) && { now: true }),
   }
+}
+
+/** Describes how another program stores the times of a column, which may not be what its declaration says. */
+function describeForm(
+  { type: declared }: Column,
+  { form, written }: Forms,
+): Partial<Pick<ColumnSnapshot, 'type' | 'form' | 'written'>> {
+  if (form === undefined || form === (declared === 'date' ? 'YYYY-MM-DD' : 'canonical')) return {}
+  if (form === 'mixed') return { form, ...(declared !== 'date' && written !== undefined && { written }) }
+  if (declared !== 'date') return form === 'YYYY-MM-DD' ? { type: 'date', form } : { form: form as TimeForm }
+  if (form === 'seconds' || form === 'julian') return { form: 'mixed' } // they may be days
+  const own = form === 'canonical' ? 'YYYY-MM-DDTHH:MM:SS.SSSZ' : (form as Exclude<TimeForm, 'mixed'>)
+  // The driver reads a day from such a column, so the time is read from any form.
+  return { type: 'timestamp', form: 'mixed', written: own }
 }
 
 /** Whether a column with this form stays readable and sortable if SQLite writes the current time into it. */

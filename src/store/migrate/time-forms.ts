@@ -18,10 +18,14 @@ export async function loadTimeForms(
   for (const { name: table, columns } of tables)
     for (const column of columns.filter(({ type }) => timeTypes.has(type)))
       found.push({ table, column, form: await loadForm(db, table, column) })
-  const usual = mostFrequent(found.flatMap(({ form }) => (form === undefined || form === 'mixed' ? [] : [form])))
+  const isUsual = (form: FoundForm) => form !== 'mixed' && form !== 'YYYY-MM-DD'
+  const usual = mostFrequent(
+    found.flatMap(({ column, form }) => (form !== undefined && column.type !== 'date' && isUsual(form) ? [form] : [])),
+  )
   const complete = found.map(({ table, column, form }) => {
     // Without rows, another column of the same program tells more than the default: Prisma never uses it.
-    return { table, name: column.name, form: form ?? usual ?? (column.isNow ? formOfNow : 'canonical') }
+    const unknown = column.type === 'date' ? 'YYYY-MM-DD' : (usual ?? (column.isNow ? formOfNow : 'canonical'))
+    return { table, name: column.name, form: form ?? unknown }
   })
   return new Map(
     [...Map.groupBy(complete, ({ table }) => table)].map(([table, of]) => [
@@ -51,7 +55,7 @@ const timePattern = `${datePattern}[ T]${digit.repeat(2)}:${digit.repeat(2)}:${d
 /** As milliseconds in 1973, as seconds in the year 5138. */
 const leastMilliseconds = 100_000_000_000
 
-async function loadForm(db: AnyDatabase, table: string, { name, type }: Column): Promise<FoundForm | undefined> {
+async function loadForm(db: AnyDatabase, table: string, { name }: Column): Promise<FoundForm | undefined> {
   const value = sql.ref(name)
   const rest = sql`substr(${value}, 20)`
   const query = sql<Shape>`
@@ -72,11 +76,7 @@ async function loadForm(db: AnyDatabase, table: string, { name, type }: Column):
     ) group by 1, 2, 3, 4`
   const { rows } = await query.execute(db)
   if (rows.length === 0) return undefined
-  return type === 'date' ? formOfDates(rows) : formOf(rows)
-}
-
-function formOfDates(rows: readonly Shape[]): FoundForm {
-  return rows.every(({ kind }) => kind === 'date') ? 'canonical' : 'mixed'
+  return formOf(rows)
 }
 
 function formOf(rows: readonly Shape[]): FoundForm {
@@ -85,6 +85,7 @@ function formOf(rows: readonly Shape[]): FoundForm {
   if (isUniform && kind === 'integer')
     return rows.some(({ largest }) => largest >= leastMilliseconds) ? 'milliseconds' : 'seconds'
   if (isUniform && kind === 'julian') return 'julian'
+  if (isUniform && kind === 'date') return 'YYYY-MM-DD'
   const isText = isUniform && kind === 'text'
   if (!isText || zone === '?' || rows.some((one) => one.separator !== separator || one.zone !== zone)) return 'mixed'
   const digits = rows.map((one) => one.digits)

@@ -1,7 +1,7 @@
 import type { ListPlan, SortTerm } from './plan.ts'
 import { listOperators, reservedParameters } from './schemas.ts'
 import { completeSort, parseSortTerm } from './sort.ts'
-import { checkColumn, checkForm, columnOf, type TableUse } from './table-use.ts'
+import { checkColumn, columnOf, type TableUse } from './table-use.ts'
 import type { Writing } from './writing.ts'
 
 /** Checks how a config sorts and filters lists. */
@@ -44,7 +44,7 @@ interface Place {
 }
 
 function checkSortable({ table, report }: TableUse, { columns }: Writing, { name, at }: Place): boolean {
-  if (!checkColumn(name, table, report, at) || !checkForm(name, table, report, at)) return false
+  if (!checkColumn(name, table, report, at)) return false
   if (!columns.includes(name)) {
     report(at, `Lists cannot be sorted by "${name}", which is not in "columns"`, { hint: `Add it to "columns"` })
     return false
@@ -61,13 +61,13 @@ function resolveFilters(table: TableUse, { columns }: Writing): ListPlan['filter
   const leading = new Set([...key, ...[...index, ...unique].flatMap((one) => one.slice(0, 1))])
   const listed = config.filter?.filter((name, position) => {
     const at = `/filter/${position}`
-    if (!checkColumn(name, table.table, report, at) || !checkForm(name, table.table, report, at)) return false
+    if (!checkColumn(name, table.table, report, at)) return false
     if (columns.includes(name) && isClear(name)) return true
     const reason = columns.includes(name) ? 'a query parameter cannot have this name' : 'it is not in "columns"'
     report(at, `Lists cannot be filtered by "${name}": ${reason}`, { hint: 'Remove it' })
     return false
   })
-  const names = listed ?? columns.filter((name) => leading.has(name) && isClear(name) && known[name]!.form !== 'mixed')
+  const names = listed ?? columns.filter((name) => leading.has(name) && isClear(name))
   const filters = names.map((name) => [name, listOperators(known[name]!, listed !== undefined)] as const)
   return Object.fromEntries(filters.filter(([, operators]) => operators.length > 0))
 }

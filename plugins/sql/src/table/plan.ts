@@ -1,4 +1,4 @@
-import type { ActionPlan, ColumnSnapshot, ColumnType } from 'waypost'
+import type { ActionPlan, ColumnSnapshot, ColumnType, TimeForm } from 'waypost'
 import type { JsonLimits } from './config.ts'
 import type { UsableForm } from './time-form.ts'
 
@@ -15,8 +15,10 @@ export interface PlanColumn {
   readonly null?: true
   /** An insert may omit it. */
   readonly default?: true
-  /** On SQLite, the form of times that another program stores. Columns of which rows disagree are only read. */
-  readonly form?: UsableForm
+  /** On SQLite, the form of times that another program stores. */
+  readonly form?: TimeForm
+  /** The form of new times, if the rows have several. Without it, the column is only read. */
+  readonly written?: UsableForm
   /** The limits of a JSON column that differ from the defaults. */
   readonly limits?: JsonLimits
 }
@@ -129,6 +131,6 @@ export function isLossy({ as = '' }: ColumnSnapshot): boolean {
 }
 
 /** Returns the form of a column for statements. */
-export function formOf({ form }: ColumnSnapshot): Pick<PlanColumn, 'form'> {
-  return form === undefined || form === 'mixed' ? {} : { form }
+export function formOf({ form, written }: ColumnSnapshot): Pick<PlanColumn, 'form' | 'written'> {
+  return { ...(form !== undefined && { form }), ...(written !== undefined && { written }) }
 }

@@ -15,8 +15,8 @@ interface SourceMap {
 export function resolveSources(table: TableUse, { name, values = {}, isUsed }: SourceMap): Sources {
   const found = Object.entries(values).flatMap(([column, given]): [string, Source][] => {
     const at = `/${name}/${column.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    if (!checkColumn(column, table.table, table.report, at) || !checkForm(column, table.table, table.report, at))
-      return []
+    if (!checkColumn(column, table.table, table.report, at)) return []
+    if (given !== null && !checkForm(column, table, at)) return []
     const known = table.table.columns[column]!
     if (name !== 'where' && known.generated) {
       table.report(at, `The database computes the column "${column}"`, { hint: 'Remove it' })

@@ -114,8 +114,8 @@ export class StatementValues {
   }
 
   /** The expression by which a column is compared and sorted. */
-  compared(name: string, { form } = this.#plan.types[name]!, column = quote(name)): string {
-    return form === undefined || this.#kind === 'postgresql' ? column : writeCompared(form, column)
+  compared(name: string, of = this.#plan.types[name]!, column = quote(name)): string {
+    return this.#kind === 'postgresql' ? column : writeCompared(of, column)
   }
 
   /** Returns a name of a table for a part of the statement. */

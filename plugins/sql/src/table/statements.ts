@@ -182,8 +182,7 @@ export class StatementWriter {
   #select(name: string): string {
     const column = quote(name)
     const { types, jsonAsText } = this.#plan
-    const { form } = types[name]!
-    const read = form === undefined || this.#kind === 'postgresql' ? undefined : writeRead(form, column)
+    const read = this.#kind === 'postgresql' ? undefined : writeRead(types[name]!, column)
     if (read !== undefined) return `${read} as ${column}`
     if (!jsonAsText || types[name]!.type !== 'json') return column
     if (this.#kind === 'postgresql') return `${column}::text as ${column}`

@@ -70,7 +70,6 @@ function findKey(config: TableConfig, table: TableSnapshot, report: Report): rea
       report('/table', `"${config.table}" has no primary key`, {
         hint: 'Name the columns that identify a row in "key"',
       })
-    for (const name of known) checkForm(name, table, report, '/table')
     return known
   }
   const names = [key].flat()
@@ -78,7 +77,7 @@ function findKey(config: TableConfig, table: TableSnapshot, report: Report): rea
     report('/key', `The key of "${config.table}" is ${known.join(', ')}`, { hint: 'Remove "key"' })
   return names.filter((name, index) => {
     const at = `/key${Array.isArray(key) ? `/${index}` : ''}`
-    return checkColumn(name, table, report, at) && checkForm(name, table, report, at)
+    return checkColumn(name, table, report, at)
   })
 }
 
@@ -116,12 +115,20 @@ export function checkColumn(name: string, table: TableSnapshot, report: Report, 
   return false
 }
 
-/** Reports a column whose times have several forms in its rows, so that they cannot be compared or written. */
-export function checkForm(name: string, table: TableSnapshot, report: Report, at: string): boolean {
-  if (columnOf(table, name)?.form !== 'mixed') return true
-  report(at, `The times in the rows of "${name}" have several forms, so callers can only read them`, {
-    hint: 'Change the rows to one form, then run waypost migrate again. See migrations/*/tables.json',
-  })
+/** Reports a column that cannot be written, because the times in its rows have several forms and none was chosen. */
+export function checkForm(name: string, { table, connection, config, report }: TableUse, at: string): boolean {
+  const column = columnOf(table, name)!
+  if (column.form !== 'mixed' || column.written !== undefined) return true
+  const isDate = column.type === 'date'
+  report(
+    at,
+    `The ${isDate ? 'dates' : 'times'} in the rows of "${name}" have several forms, so callers can only read them`,
+    {
+      hint: isDate
+        ? 'Change the rows to one form, then run waypost migrate again'
+        : `Choose the form of new times: waypost migrate --connection ${connection} --form "${config.table}.${name}=YYYY-MM-DD HH:MM:SS"`,
+    },
+  )
   return false
 }
 

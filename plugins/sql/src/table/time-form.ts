@@ -3,7 +3,7 @@ import type { TimeForm } from 'waypost'
 /** How a value that a form cannot represent is treated: not at all, or as the last one before or the first one after it. */
 export type Rounding = 'exact' | 'floor' | 'ceil'
 
-/** The forms that statements can use. A column of which rows disagree is only read. */
+/** A form in which a time can be written. */
 export type UsableForm = Exclude<TimeForm, 'mixed'>
 
 interface TextForm {
@@ -15,7 +15,7 @@ interface TextForm {
 
 const textPattern = /^YYYY-MM-DD([ T])HH:MM:SS(?:\[\.S\]|\.(S+))?(Z|\+00:00)?$/
 
-function parseForm(form: UsableForm): TextForm | undefined {
+function parseForm(form: TimeForm): TextForm | undefined {
   const [match, separator = '', digits = '', zone = ''] = textPattern.exec(form) ?? []
   return match === undefined ? undefined : { separator, digits: form.includes('[') ? undefined : digits.length, zone }
 }
@@ -25,7 +25,7 @@ const julianOffset = 210_866_760_000_000n
 const dayMs = 86_400_000
 
 /** Microseconds that a form can distinguish. */
-function resolutionOf(form: UsableForm): bigint {
+function resolutionOf(form: TimeForm): bigint {
   if (form === 'seconds') return 1_000_000n
   const digits = parseForm(form)?.digits
   if (digits !== undefined) return 10n ** BigInt(6 - digits)
@@ -37,9 +37,9 @@ function resolutionOf(form: UsableForm): bigint {
  * @param time of `normalizeTime`
  * @returns null if the form cannot represent it, and `rounding` is exact
  */
-export function compareTime(form: UsableForm, time: string, rounding: Rounding): string | bigint | null {
+export function compareTime(form: TimeForm, time: string, rounding: Rounding): string | bigint | null {
   const micros = round(toMicros(time), resolutionOf(form), rounding)
-  if (micros === undefined) return null
+  if (micros === undefined || form === 'mixed') return micros ?? null
   if (form === 'seconds') return micros / 1_000_000n
   if (form === 'milliseconds') return micros / 1000n
   if (form === 'julian') return micros / 1000n + julianOffset
@@ -75,8 +75,10 @@ function writeText({ separator, digits, zone }: TextForm, micros: bigint, use: '
   return `${date}${separator}${time}${fraction === '' ? '' : `.${fraction}`}${zone}`
 }
 
-/** Writes the expression of a column by which times are compared and sorted. Without one, an index can be used. */
-export function writeCompared(form: UsableForm, column: string): string {
+/** Writes the expression of a column by which times or dates are compared and sorted. Without one, an index can be used. */
+export function writeCompared({ form, type }: FormedColumn, column: string): string {
+  if (form === undefined || form === 'YYYY-MM-DD') return column
+  if (form === 'mixed') return type === 'date' ? writeDay(column) : writeMicros(column)
   if (form === 'julian') return `cast(round(${column} * ${dayMs}.0) as integer)`
   const hasDigits = parseForm(form)?.digits !== undefined || parseForm(form) === undefined
   if (hasDigits) return column
@@ -84,7 +86,56 @@ export function writeCompared(form: UsableForm, column: string): string {
 }
 
 /** Writes a column for a response. The driver reads integers as milliseconds, and texts of every form. */
-export function writeRead(form: UsableForm, column: string): string | undefined {
-  if (form === 'seconds') return `strftime('%Y-%m-%dT%H:%M:%S.000Z', ${column}, 'unixepoch')`
-  return form === 'julian' ? `strftime('%Y-%m-%dT%H:%M:%fZ', ${column})` : undefined
+export function writeRead({ form, type }: FormedColumn, column: string): string | undefined {
+  switch (form) {
+    case 'seconds':
+      return `strftime('%Y-%m-%dT%H:%M:%S.000Z', ${column}, 'unixepoch')`
+    case 'julian':
+      return `strftime('%Y-%m-%dT%H:%M:%fZ', ${column})`
+    case 'YYYY-MM-DD':
+      return `+${column}` // without its declared type, the driver does not make it a time
+    case 'mixed':
+      return type === 'date' ? undefined : writeFromMicros(column)
+    default:
+      return undefined
+  }
+}
+
+/** What a column is compared and read by. */
+export interface FormedColumn {
+  readonly type: string
+  readonly form?: TimeForm
+}
+
+const digit = '[0-9]'
+const isDated = (column: string) => `${column} glob '${digit.repeat(4)}-${digit.repeat(2)}-${digit.repeat(2)}*'`
+
+function writeDay(column: string): string {
+  return `case when typeof(${column}) = 'text' then substr(${column}, 1, 10) end`
+}
+
+/** As milliseconds in 1973, as seconds in the year 5138. */
+const leastMilliseconds = 100_000_000_000
+/** The end of the year 9999. */
+const mostMilliseconds = 253_402_300_799_999
+
+/** Writes the microseconds since 1970 of a time in any form; null if it is none. */
+function writeMicros(column: string): string {
+  const isSeconds = `${column} between ${1 - leastMilliseconds} and ${leastMilliseconds - 1}`
+  const isMilliseconds = `${column} between ${-mostMilliseconds} and ${mostMilliseconds}`
+  const fraction = `cast(round(cast('0' || substr(${column}, 20, 7) as real) * 1000000) as integer)`
+  return `case typeof(${column})
+    when 'integer' then case when ${isSeconds} then ${column} * 1000000 when ${isMilliseconds} then ${column} * 1000 end
+    when 'real' then case when ${column} between 1721060 and 5373484
+      then cast(round(${column} * ${dayMs}.0) as integer) * 1000 - ${julianOffset * 1000n} end
+    when 'text' then case when ${isDated(column)} then cast(strftime('%s', ${column}) as integer) * 1000000 + ${fraction} end
+  end`
+}
+
+/** Writes a time in any form as it is sent; unchanged if it is none. */
+function writeFromMicros(column: string): string {
+  const micros = writeMicros(column)
+  const rest = "case when p % 1000 = 0 then printf('.%03dZ', p / 1000) else printf('.%06dZ', p) end"
+  return `coalesce((select strftime('%Y-%m-%dT%H:%M:%S', (m - p) / 1000000, 'unixepoch') || ${rest}
+    from (select m, (m % 1000000 + 1000000) % 1000000 as p from (select ${micros} as m))), ${column})`
 }

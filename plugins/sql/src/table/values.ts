@@ -1,7 +1,7 @@
 import type { DatabaseKind } from 'waypost'
 import { makeJsonWriter } from './json-column.ts'
 import type { PlanColumn } from './plan.ts'
-import { compareTime, storeTime, type UsableForm } from './time-form.ts'
+import { compareTime, storeTime } from './time-form.ts'
 
 /** A value of a request that matches its schema and that no database can store. */
 export class InvalidValue extends Error {}
@@ -27,14 +27,15 @@ export function makeBind(name: string, column: PlanColumn, { kind, use = 'compar
   }
   const hasMicroseconds = kind === 'postgresql' || use !== 'store' || column.form !== undefined
   const plain = makeValueBind(column, hasMicroseconds, reject)
-  const { form } = column
-  const bind = form === undefined || kind === 'postgresql' ? plain : makeFormBind(form, plain, use)
+  const bind = kind === 'postgresql' || column.type !== 'timestamp' ? plain : makeFormBind(column, plain, use)
   // Null in a JSON column that does not allow it is the JSON value null.
   return (value) => (value === null && (column.type !== 'json' || column.null) ? null : bind(value))
 }
 
-function makeFormBind(form: UsableForm, plain: Bind, use: BindUse): Bind {
-  if (use === 'store') return (value) => storeTime(form, plain(value) as string)
+function makeFormBind({ form, written }: PlanColumn, plain: Bind, use: BindUse): Bind {
+  if (form === undefined) return plain
+  const stored = form === 'mixed' ? written! : form
+  if (use === 'store') return (value) => storeTime(stored, plain(value) as string)
   return (value) => compareTime(form, plain(value) as string, use === 'compare' ? 'exact' : use)
 }
 

@@ -202,11 +202,11 @@ function resolveWrite(table: TableUse, columns: readonly string[], { fixed, sets
         !sets.has(name) &&
         !key.includes(name) &&
         !known[name]!.generated &&
-        known[name]!.form !== 'mixed',
+        (known[name]!.form !== 'mixed' || known[name]!.written !== undefined),
     )
   return write.filter((name, index) => {
     const at = `/write/${index}`
-    if (!checkColumn(name, table.table, report, at) || !checkForm(name, table.table, report, at)) return false
+    if (!checkColumn(name, table.table, report, at) || !checkForm(name, table, at)) return false
     if (!fixed.has(name) && !known[name]!.generated) return true
     const reason = fixed.has(name) ? 'it is in "where", or the owner or version column' : 'the database computes it'
     report(at, `Callers cannot write the column "${name}": ${reason}`, { hint: 'Remove it' })
