@@ -11,6 +11,7 @@ const entries = [
   'src/index.js',
   'src/sql.js',
   'src/testing/index.js',
+  'src/testing/create-test-app.js',
   'src/testing/load-plugin-child.js',
   'src/release/load-artifacts.js',
   'src/backend/deploy/body-worker.js',

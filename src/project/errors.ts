@@ -228,6 +228,12 @@ export const errors = defineErrors({
     message: 'createTestApp cannot replace the connection "{name}"',
     hint: '{hint}',
   },
+  WP_PROJECT_TEST_MOCKED: {
+    kind: 'user',
+    status: 500,
+    message: 'mock.module("{file}") has no effect on actions, which createTestApp bundles as for a deployment',
+    hint: 'Replace a connection with the option connections of createTestApp, or a method of an object with mock.method, for example of globalThis, "fetch".',
+  },
   WP_PROJECT_COVERAGE_NONE: {
     kind: 'user',
     status: 400,

@@ -1,10 +1,15 @@
+import { globSync } from 'node:fs'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { openBuilder } from '../build/index.ts'
-import { formatDiagnostics, hasErrors, version } from '../kit/index.ts'
-import { activateRelease, loadActiveRelease, type Artifact, type StoredRelease } from '../release/index.ts'
+import { formatDiagnostics, hasErrors, readEnvironment, variable, version } from '../kit/index.ts'
+import { activateRelease, loadActiveRelease, readSources, showSourceFiles } from '../release/index.ts'
+import type { Artifact, BuiltRelease, StoredRelease } from '../release/index.ts'
 import { loadReleasePlugins, type Host } from '../host/index.ts'
+import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
 import { isolateConnections, type Isolation } from './isolate-connections.ts'
-import { assertBuilt, buildProject } from './load-project.ts'
+import { assertBuilt, buildProject, type BuiltProject } from './load-project.ts'
 import { migrateConnections, type LoadedRelease } from './migrate.ts'
 
 /** A project built for its tests. */
@@ -19,8 +24,9 @@ export interface TestProject extends LoadedRelease {
 }
 
 /**
- * Builds a project for tests.
- * @throws WP_PROJECT_BROKEN, whose message lists the problems
+ * Builds a project for tests, as the runner of the tests needs it: with coverage, lines belong to the source files; with
+ * `--watch`, tests run again when a file of the project changes.
+ * @throws WP_PROJECT_BROKEN, whose message lists the problems, WP_PROJECT_TEST_MOCKED
  */
 export async function openTestProject(folder: string): Promise<TestProject> {
   const project = findProject(folder)
@@ -33,6 +39,9 @@ export async function openTestProject(folder: string): Promise<TestProject> {
       if (!hasErrors(diagnostics)) return
       process.stderr.write(`${formatDiagnostics(diagnostics, { colour: false, width: 100 })}\n`)
     })
+    assertUnmocked(project.root, release)
+    reportFiles(built, release)
+    if (variable(readEnvironment(), 'NODE_V8_COVERAGE') !== undefined) showSourceFiles(project.root)
     const plugins = await loadReleasePlugins({ folder }, release)
     return makeTestProject(folder, { release, plugins })
   } finally {
@@ -52,4 +61,33 @@ function makeTestProject(folder: string, built: LoadedRelease): TestProject {
       return { stored, artifacts: release.artifacts }
     },
   }
+}
+
+function listSources(root: string, { artifacts }: BuiltRelease): string[] {
+  const names = new Set(artifacts.flatMap(({ content }) => readSources(content)))
+  return [...names].filter((name) => !name.includes('node_modules/')).map((name) => new URL(name, rootUrl(root)).href)
+}
+
+function rootUrl(root: string): string {
+  return pathToFileURL(path.join(root, path.sep)).href
+}
+
+/** Tells `node --test --watch` which files the tests depend on, as Node does for imports. */
+function reportFiles({ project: { root }, files, pluginFiles }: BuiltProject, release: BuiltRelease): void {
+  if (variable(readEnvironment(), 'WATCH_REPORT_DEPENDENCIES') === undefined) return
+  const migrations = globSync('migrations/**/*.{ts,js,yml,yaml,json}', { cwd: root })
+  const read = [...files, ...pluginFiles, ...migrations].map((file) => pathToFileURL(path.join(root, file)).href)
+  process.send?.({ 'watch:import': [...new Set([...read, ...listSources(root, release)])] })
+}
+
+/**
+ * Checks that no file of the project is mocked with `mock.module`, which would have no effect: actions are bundled as for
+ * a deployment. Node then resolves the URL of the file to another one.
+ * @throws WP_PROJECT_TEST_MOCKED
+ */
+function assertUnmocked(root: string, release: BuiltRelease): void {
+  const given = [...process.execArgv, variable(readEnvironment(), 'NODE_OPTIONS') ?? '']
+  if (!given.some((one) => one.includes('--experimental-test-module-mocks'))) return
+  const mocked = listSources(root, release).find((url) => import.meta.resolve(url).includes('node-test-mock='))
+  if (mocked !== undefined) throw errors.WP_PROJECT_TEST_MOCKED({ file: decodeURI(mocked.slice(rootUrl(root).length)) })
 }

@@ -132,3 +132,4 @@ export {
   registerArtifacts,
   resolveStack,
 } from './load-artifacts.ts'
+export { isProjectFrame, readSources, showSourceFiles } from './artifact-urls.ts'

@@ -6,14 +6,14 @@ import { pathToFileURL } from 'node:url'
 import { messageOf, publicModules, sha256, urlOfModule } from '../kit/index.ts'
 import type { Artifact } from './manifest.ts'
 import { errors } from './errors.ts'
-import { urlPrefix, watchResources } from './module-resources.ts'
+
+export { resolveStack } from './artifact-urls.ts'
+import { hashOfUrl, isArtifactUrl, locateSources, makeArtifactUrl, noteSources } from './artifact-urls.ts'
+import { watchResources } from './module-resources.ts'
 
 // Both are written by the builder (src/build/link-artifacts.ts). A newer server must read what an older one wrote.
 const scheme = 'waypost-artifact:'
 const aliasPattern = /^\/\*waypost-alias:([0-9a-f]{64})\*\//
-
-// Node reads source maps only for schemes of letters followed by `://`, and resolves their sources against the URL: a
-// stack shows `waypost:///src/todo/insert.ts`.
 
 /** The beginning of a file artifact: the file name, then a module whose default export is the content in base64. */
 const filePattern = /^\/\*waypost-file:([\w.-]+)\*\/export default "/
@@ -49,6 +49,7 @@ export function registerArtifacts(artifacts: Iterable<Artifact>, { isInUse = fal
     if (files.has(hash)) continue
     if (!isInUse && !contents.has(hash)) permanent.add(hash)
     contents.set(hash, content)
+    noteSources({ hash, content })
     const alias = aliasPattern.exec(content)?.[1]
     if (alias !== undefined && sha256(content) === hash) aliases.set(alias, hash)
   }
@@ -91,13 +92,7 @@ export function reloadArtifacts(hashes: Iterable<string>): void {
 
 /** Returns the URL of the module of an artifact. */
 export function urlOfArtifact(hash: string): string {
-  const count = reloads.get(hash)
-  return count === undefined ? urlPrefix + hash : `${urlPrefix}${hash}?${count}`
-}
-
-/** Returns a stack with the project's own file names, such as `src/todo/insert.ts:8:35`. */
-export function resolveStack(stack: string): string {
-  return stack.replace(/waypost:\/\/\/([^\s()]+)/g, (_, source: string) => decodeSource(source))
+  return makeArtifactUrl(hash, reloads.get(hash))
 }
 
 const resolve: ResolveHookSync = (specifier, context, next) => {
@@ -110,12 +105,13 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
 }
 
 const load: LoadHookSync = (url, context, next) => {
-  if (!url.startsWith(urlPrefix)) return next(url, context)
-  const hash = url.slice(urlPrefix.length).replace(/\?.*$/, '')
+  const hash = hashOfUrl(url)
+  if (hash === undefined) return next(url, context)
   const source = contents.get(hash)
   if (source === undefined) throw errors.WP_RUNTIME_ARTIFACT_MISSING({ hash })
   if (sha256(source) !== hash) throw errors.WP_RUNTIME_ARTIFACT_CORRUPT({ hash })
-  return { format: 'module', source: filePattern.test(source) ? writeFile(hash, source) : source, shortCircuit: true }
+  const content = filePattern.test(source) ? writeFile(hash, source) : locateSources({ hash, content: source })
+  return { format: 'module', source: content, shortCircuit: true }
 }
 
 /** Creates the artifact of a file that code references by `new URL('./NAME', import.meta.url)`. */
@@ -175,13 +171,5 @@ function urlOf(name: string): string {
 const requirerUrl = pathToFileURL(process.execPath).href
 
 function isArtifact(url: string | undefined): boolean {
-  return url !== undefined && (url.startsWith(urlPrefix) || url === requirerUrl)
-}
-
-function decodeSource(source: string): string {
-  try {
-    return decodeURIComponent(source)
-  } catch {
-    return source
-  }
+  return url !== undefined && (isArtifactUrl(url) || url === requirerUrl)
 }

@@ -2,10 +2,8 @@ import { createHook } from 'node:async_hooks'
 import { findSourceMap } from 'node:module'
 import { getCallSites } from 'node:util'
 import { messageOf, setCloseRegister, withDeadline } from '../kit/index.ts'
+import { isArtifactUrl, resolveStack } from './artifact-urls.ts'
 import { errors } from './errors.ts'
-
-/** The URL prefix of a loaded artifact, which `load-artifacts.ts` explains. */
-export const urlPrefix = 'waypost:///'
 
 /** Something that code of a release has opened and not closed. */
 export interface LeftOpen {
@@ -160,7 +158,7 @@ function isOpen({ kind, of }: Resource): boolean {
 function findFrames(kind?: string): readonly Frame[] {
   const frames: Frame[] = []
   for (const { scriptName, lineNumber, columnNumber } of getCallSites(200, { sourceMap: false })) {
-    if (scriptName.startsWith(urlPrefix)) frames.push({ url: scriptName, line: lineNumber, column: columnNumber })
+    if (isArtifactUrl(scriptName)) frames.push({ url: scriptName, line: lineNumber, column: columnNumber })
     else if (frames.length === 0 && kind !== undefined && !mayOpen(scriptName, kind)) return []
   }
   return frames
@@ -184,7 +182,7 @@ function describePlace(frames: readonly Frame[]): string {
 function locate({ url, line, column }: Frame): string {
   const origin = findSourceMap(url)?.findOrigin(line, column)
   if (origin === undefined || !('fileName' in origin)) return `${url}:${line}`
-  return `${decodeURI(origin.fileName.replace(urlPrefix, ''))}:${origin.lineNumber}`
+  return `${resolveStack(origin.fileName)}:${origin.lineNumber}`
 }
 
 function describeModule(url: string): string {

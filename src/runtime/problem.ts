@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ErrorDescription, isContention, isWaypostError, type WaypostError } from '../kit/index.ts'
-import { resolveStack } from '../release/index.ts'
+import { isProjectFrame, resolveStack } from '../release/index.ts'
 import { collectAllowedMethods } from './allowed-methods.ts'
 import { UncaughtConflict } from './conflicts.ts'
 import { errors } from './errors.ts'
@@ -165,7 +165,7 @@ function isUntypedQuery(error: unknown): boolean {
 
 /** Returns the place in the project at which an error was thrown. */
 function firstFrame(stack: string | undefined): string | undefined {
-  const frame = stack?.split('\n').find((line) => line.includes('waypost:///'))
+  const frame = stack?.split('\n').find((line) => isProjectFrame(line))
   return frame === undefined ? undefined : resolveStack(frame.trim())
 }
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { takeCoverage } from 'node:v8'
 import type { ConnectionName, EventData, EventName } from '../contract/index.ts'
 import { openHost, openIdentity, type Host } from '../host/index.ts'
 import { executeHostCronjobs } from '../jobs/index.ts'
@@ -76,6 +77,8 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const folder = path.resolve(options.folder ?? '.')
   const { clock, forward } = makeTestClock()
   await using opened = new AsyncDisposableStack()
+  // Runners of tests may kill this process before its end, when Node writes the coverage of lines.
+  if (variable(readEnvironment(), 'NODE_V8_COVERAGE') !== undefined) opened.defer(() => takeCoverage())
   const home = await mkdtemp(path.join(tmpdir(), 'waypost-test-'))
   opened.defer(() => rm(home, { recursive: true, force: true }))
   const environment = readTestEnvironment(folder, options)

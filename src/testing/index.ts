@@ -3,7 +3,9 @@
 // are delivered to a receiver.
 import { enableCompileCache } from 'node:module'
 import { describe, test } from 'node:test'
+import { constants, runInThisContext } from 'node:vm'
 import type { Plugin } from '../contract/index.ts'
+import { readEnvironment, urlOfModule } from '../kit/index.ts'
 import type { TestApp, TestAppOptions } from './create-test-app.ts'
 import type { PluginTestOptions } from './plugin-checks.ts'
 
@@ -17,7 +19,19 @@ export type { TestConnection } from '../project/index.ts'
 /** Builds the project of a folder, migrates new databases and serves the project on a free port. */
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   enableCompileCache() // each test file runs in its own process
-  return (await import('./create-test-app.ts')).createTestApp(options)
+  return (await loadTestApp()).createTestApp(options)
+}
+
+/**
+ * Jest and Vitest replace `import` with their own, which knows nothing of the modules of a release. Waypost runs outside of
+ * that.
+ */
+async function loadTestApp(): Promise<{ createTestApp: typeof createTestApp }> {
+  const { JEST_WORKER_ID, VITEST } = readEnvironment()
+  if (JEST_WORKER_ID === undefined && VITEST === undefined) return import('./create-test-app.ts')
+  const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
+  const load = runInThisContext('(url) => import(url)', { importModuleDynamically }) as (url: string) => Promise<never>
+  return load(urlOfModule('src/testing/create-test-app').href)
 }
 
 /**
