@@ -84,9 +84,7 @@ async function listReleaseMigrations(
   await inspectDatabases({ ...built, host: target }, names, async (name, database) => {
     // These commands change the files or run the code of a project.
     const commandOf = (command: string) => (isProject ? commandFor(command, name, modules) : undefined)
-    listed.push(
-      ...listPlan({ connection: name, commandOf }, await planMigrations(database?.db, modules.get(name) ?? [])),
-    )
+    listed.push(...listPlan({ connection: name, commandOf }, await planMigrations(database, modules.get(name) ?? [])))
   })
   return listed
 }
