@@ -129,6 +129,12 @@ export interface Context {
   dispatch<Name extends EventName>(name: Name, data: EventData<Name>, options?: DispatchOptions): Promise<void>
   /** Returns an error for a problem+json response with the status and detail. Throw it. */
   problem(status: number, detail: string): Error
+  /**
+   * Checks `If-Match` and `If-None-Match` of a request that changes a resource. Call it before the change.
+   * @param etag the current ETag of the resource with its quotes, for example `"3"`; undefined if there is no such resource
+   * @throws a problem 412 if the caller knows another version, or 400 if a header is malformed
+   */
+  precondition(etag: string | undefined): void
   /** Returns a response with a declared status, and optionally headers. Statuses 204, 205 and 304 have no body. */
   respond<const Status extends number, Body = undefined>(
     status: Status,

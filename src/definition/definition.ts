@@ -63,6 +63,8 @@ export interface Method {
   readonly timeoutMs?: number
   readonly rate?: string
   readonly html?: 'trusted'
+  /** How long responses may be kept, in whole seconds; 0 means that caches ask each time. */
+  readonly cache?: { readonly maxAgeMs: number; readonly public?: true }
   readonly at: Location
 }
 

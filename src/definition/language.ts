@@ -135,6 +135,18 @@ const method = closed('a method', {
   timeout: Type.Optional(duration('Time limit, after which the caller gets a 503 response')),
   rate: Type.Optional(Type.String({ title: 'the name of a rate', description: 'Rate limit to apply' })),
   html: Type.Optional(Type.Literal('trusted', { description: 'Allows HTML responses with scripts' })),
+  cache: Type.Optional(
+    closed(
+      'a cache policy',
+      {
+        max_age: duration('How long callers may use a response without asking again; 0s: they ask each time'),
+        public: Type.Optional(
+          Type.Boolean({ description: 'Allows caches that several callers share; only for public methods' }),
+        ),
+      },
+      'Sets Cache-Control and ETag, and returns 304 to callers that have the response already; only for GET',
+    ),
+  ),
 })
 
 const route = closed('a route', {

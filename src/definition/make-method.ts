@@ -8,6 +8,7 @@ import { omitUndefined, locationOf, recordScopes, type DefinitionContext } from 
 import { entriesOf, isEmpty, itemsOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
 import { makeSchema } from './schemas.ts'
 import { checkName } from './section.ts'
+import type { Span } from './source.ts'
 
 /** The settings of a route that apply to all its methods. */
 export interface RouteSettings {
@@ -49,6 +50,7 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
     timeoutMs: readTimeout(context, node),
     rate: readName(context, node, 'rate') ?? shared.rate,
     html: textOf(valueOf(node, 'html')) === 'trusted' ? ('trusted' as const) : undefined,
+    cache: readCache(context, entry),
     at: locationOf(entry.keySpan),
   }
   return method.action === undefined ? undefined : omitUndefined({ ...method, action: method.action })
@@ -140,6 +142,32 @@ function readName({ loading, sections }: DefinitionContext, node: Node, key: 'di
   if (at === undefined || name === undefined) return undefined
   checkName(key === 'rate' ? sections.rate : sections.event, name, { at, report: loading.report })
   return name
+}
+
+const maxCacheAge = '365d'
+
+/** Reads `cache` of a method. Only responses to GET are kept by caches. */
+function readCache({ loading: { report } }: DefinitionContext, { key, value }: Entry): Method['cache'] {
+  const entry = value.kind === 'map' ? value.entries.get('cache') : undefined
+  if (entry === undefined) return undefined
+  const refuse = (at: Node | Span, problem: string, hint?: string): undefined => {
+    report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem }, ...(hint && { hint }) })
+    return undefined
+  }
+  if (key !== 'GET') return refuse(entry.keySpan, `"cache" applies to GET only, not to ${key}`)
+  const age = valueOf(entry.value, 'max_age')
+  const text = textOf(age)
+  if (age === undefined || text === undefined) return undefined // reported by the check of the structure
+  const maxAgeMs = parseDuration(text)
+  if (maxAgeMs === undefined || maxAgeMs % 1000 !== 0 || maxAgeMs > parseDuration(maxCacheAge)!) {
+    const expected = maxAgeMs === undefined ? 'a duration such as 60s or 1h' : `whole seconds, at most ${maxCacheAge}`
+    return refuse(age, `"max_age" must be ${expected}, not "${text}"`)
+  }
+  const isShared = valueOf(entry.value, 'public')
+  if (isShared === undefined || !isPublic(entry.value)) return { maxAgeMs }
+  if (isPublic(value)) return { maxAgeMs, public: true }
+  const hint = 'Remove it: then only the cache of the caller keeps the response'
+  return refuse(isShared, '"public: true" would let shared caches keep responses of a method that needs a token', hint)
 }
 
 const maxTimeout = '1h'

@@ -34,8 +34,8 @@ export function sha256(content: string | Uint8Array): string {
   return hash('sha256', content, 'hex')
 }
 
-/** Returns the strong ETag of a text. */
-export function etagOf(content: string): string {
+/** Returns the strong ETag of a content. */
+export function etagOf(content: string | Uint8Array): string {
   return `"${sha256(content).slice(0, 32)}"`
 }
 

@@ -59,6 +59,8 @@ export interface ManifestMethod {
   readonly timeoutMs?: number
   readonly rate?: string
   readonly html?: 'trusted'
+  /** How long responses may be kept, in whole seconds; 0 means that caches ask each time. Only GET has it. */
+  readonly cache?: { readonly maxAgeMs: number; readonly public?: true }
 }
 
 /** The code of an action: an artifact whose default export is its class, or a class of a plugin. */

@@ -4,6 +4,7 @@ import { connectionErrors, type ConnectionSet } from '../connection/index.ts'
 import type { Context, DispatchOptions, EnvValues, Log, Principal, Response } from '../contract/index.ts'
 import type { Dispatch, Dispatcher, PreparedMessage } from '../events/index.ts'
 import type { Clock } from '../kit/index.ts'
+import { assertPrecondition, type ConditionalRequest } from './conditions.ts'
 import { ActionProblem } from './problem.ts'
 
 /** Dependencies that all contexts of one generation share. */
@@ -18,6 +19,8 @@ export interface RequestSources {
   readonly principal: Principal | undefined
   readonly log: Log
   readonly signal: AbortSignal
+  /** What `context.precondition` checks; undefined in a cronjob. */
+  readonly conditions?: ConditionalRequest | undefined
 }
 
 /** The result of `context.respond`. A class, so that it can be told apart from a plain result. */
@@ -102,6 +105,13 @@ export class ActionContext implements Context {
 
   get problem() {
     return (status: number, detail: string): Error => new ActionProblem(status, detail)
+  }
+
+  get precondition(): Context['precondition'] {
+    return (etag) => {
+      const { conditions } = this.#request
+      if (conditions !== undefined) assertPrecondition(conditions, etag)
+    }
   }
 
   get respond(): Context['respond'] {

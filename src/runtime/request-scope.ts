@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log, Principal } from '../contract/index.ts'
+import type { ConditionalRequest } from './conditions.ts'
 import { LeanResponse } from './lean-messages.ts'
 import { RequestLog } from './request-log.ts'
 
@@ -18,6 +19,10 @@ export class RequestScope {
 
   get principal(): Principal | undefined {
     return this.#request.principal
+  }
+
+  get conditions(): ConditionalRequest {
+    return this.#request
   }
 
   get log(): Log {

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
 import { type ActionContext, ActionResponse } from './action-context.ts'
+import { makeCaching, removeBodyHeaders } from './conditions.ts'
 import { isUnwelcome } from './connections.ts'
 import { errors } from './errors.ts'
 import { discardResult } from './raw-body.ts'
@@ -137,10 +138,18 @@ interface PreparedResponse {
 }
 
 function makeResponder({ method, counter }: Sending, { pageHeaders, basePath }: SendSources) {
+  const cache = makeCaching(method)
   return (reply: FastifyReply, { status, written, explicit }: PreparedResponse): undefined => {
     if (explicit !== undefined)
       reply.headers(basePath === '' ? explicit.headers : addBasePath(explicit.headers, basePath))
     const { payload, type, isJson } = written
+    if (cache !== undefined && cache(reply, { status, payload, hasHeaders: explicit !== undefined })) {
+      if (payload instanceof Readable) payload.destroy()
+      counter.count(reply, 304)
+      removeBodyHeaders(reply)
+      reply.code(304).send()
+      return
+    }
     counter.count(reply, status)
     if (payload === undefined) {
       reply.code(explicit === undefined && status === 200 ? 204 : status).send()

@@ -53,6 +53,9 @@ const methodKeys = {
   timeoutMs: (value) => ({ timeout: `${value}ms` }),
   rate: (value) => ({ rate: value }),
   html: (value) => ({ html: value }),
+  cache: ({ maxAgeMs, public: isShared }) => ({
+    cache: { max_age: `${maxAgeMs}ms`, ...(isShared === true && { public: true }) },
+  }),
   operationId: (value) => ({ operationId: value }),
 } satisfies { [Key in keyof Required<ManifestMethod>]: (value: NonNullable<ManifestMethod[Key]>) => object }
 

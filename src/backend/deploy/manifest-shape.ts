@@ -98,6 +98,12 @@ const method = strictObject({
   timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
   rate: Type.Optional(name),
   html: Type.Optional(Type.Literal('trusted')),
+  cache: Type.Optional(
+    strictObject({
+      maxAgeMs: Type.Integer({ minimum: 0, maximum: 31_536_000_000, multipleOf: 1000 }),
+      public: Type.Optional(Type.Literal(true)),
+    }),
+  ),
 } satisfies Record<keyof ManifestMethod, TSchema>)
 
 const route = strictObject({

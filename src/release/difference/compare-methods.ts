@@ -35,6 +35,7 @@ const comparisons = {
   dispatch: compareValues('dispatch'),
   timeoutMs: compareValues('timeoutMs', 'timeout (ms)'),
   html: compareValues('html'),
+  cache: compareCaching,
   operationId: compareOperationIds,
   description: ({ method: was }, { method: is }) =>
     was.description === is.description ? [] : [harmless('description')],
@@ -73,6 +74,16 @@ function rateOf({ method: { rate }, rates }: MethodEntry) {
 function compareValues(key: 'dispatch' | 'timeoutMs' | 'html', label: string = key): Compare {
   return ({ method: was }, { method: is }) =>
     was[key] === is[key] ? [] : [harmless(describeValueChange(label, was[key], is[key]))]
+}
+
+/** Caches keep what they have for the time that they were told. */
+function compareCaching({ method: { cache: was } }: MethodEntry, { method: { cache: is } }: MethodEntry) {
+  const [before, after] = [was, is].map((cache) => cache && describeCaching(cache))
+  return before === after ? [] : [harmless(describeValueChange('cache', before, after))]
+}
+
+function describeCaching({ maxAgeMs, public: isShared }: NonNullable<ManifestMethod['cache']>): string {
+  return `max_age: ${maxAgeMs / 1000}s${isShared === true ? ', public: true' : ''}`
 }
 
 /** Callers over HTTP do not know it. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../contract/index.ts'
+import type { ActionHttp, JsonSchema } from '../../contract/index.ts'
 import { isJsonType } from '../../kit/index.ts'
 import type { SchemaRoot } from '../../schema/index.ts'
 import type { Api, ApiMethod, ApiRoute } from './api.ts'
@@ -21,7 +21,7 @@ export function makeOperation(at: RouteMethod, sources: OperationSources): objec
   const parameters = [
     ...makePathParameters(route.path, rootOf(method.params ?? true, 'Path'), parameterSources),
     ...makeQueryParameters(rootOf(method.query ?? true, 'Query'), parameterSources),
-    ...Object.entries(method.http?.headers ?? {}).map(([name, need]) => sources.shared.parameter(name, need)),
+    ...Object.entries(headersOf(method)).map(([name, need]) => sources.shared.parameter(name, need)),
   ]
   const body = bodySchema(method)
   return {
@@ -34,6 +34,11 @@ export function makeOperation(at: RouteMethod, sources: OperationSources): objec
     ...(body === undefined ? {} : { requestBody: makeRequestBody(method, rootOf(body, 'Request'), sources) }),
     responses: makeResponses(method, (schema, status) => rootOf(schema, `Response${status}`), sources),
   }
+}
+
+/** Returns the headers of requests that matter to a method. */
+function headersOf({ http, cache }: ApiMethod): NonNullable<ActionHttp['headers']> {
+  return { ...(cache !== undefined && { 'If-None-Match': 'optional' }), ...http?.headers }
 }
 
 /** Returns the tag of all operations with the same first path segment. */

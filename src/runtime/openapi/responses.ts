@@ -19,13 +19,14 @@ interface ResponseParts {
  * Makes the responses of a method: the declared ones, those that its action class describes, and Waypost's own errors.
  */
 export function makeResponses(method: ApiMethod, rootOf: RootOf, sources: OperationSources): object {
-  const { responses: declared, http } = method
-  const described = http?.responses ?? {}
+  const { responses: declared, cache } = method
+  const action = method.http?.responses ?? {}
+  const described = cache === undefined ? action : addCaching(action)
   const own = problemStatuses(method)
   const problems = new Set([...own, ...Object.keys(described).filter((status) => isProblem(described[status]!))])
   const hasSuccess =
     Object.keys(declared).some((status) => /^[23]/.test(status)) ||
-    Object.keys(described).some((status) => /^(2|3|default)/.test(status))
+    Object.keys(action).some((status) => /^(2|3|default)/.test(status))
   const made: Record<string, ResponseParts> = hasSuccess ? {} : makeUndeclaredResponses(method)
   for (const [status, schema] of Object.entries(declared))
     made[status] = makeResponse(status, rootOf(schema, status), { ...sources, types: method.produces })
@@ -44,6 +45,17 @@ export function makeResponses(method: ApiMethod, rootOf: RootOf, sources: Operat
     written[status] = addProblem(status, { before, response: described[status] }, sources)
   }
   return written
+}
+
+type DescribedResponses = Readonly<Record<string, ActionHttpResponse>>
+
+/** Adds what `cache` makes of a response: its headers, and 304. */
+function addCaching(described: DescribedResponses): DescribedResponses {
+  const add = (status: string): ActionHttpResponse => {
+    const known = described[status]
+    return { ...known, headers: [...new Set(['ETag', 'Cache-Control', ...(known?.headers ?? [])])] }
+  }
+  return { ...described, 200: add('200'), 304: add('304') }
 }
 
 function isProblem({ type }: ActionHttpResponse): boolean {

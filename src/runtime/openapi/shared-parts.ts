@@ -38,6 +38,7 @@ const requestHeaders: readonly KnownHeader[] = [
 
 const responseHeaders: readonly KnownHeader[] = [
   { name: 'Accept-Encoding', description: 'The accepted encodings of a body, if the encoding was the problem' },
+  { name: 'Cache-Control', description: 'How long, and by whom, the response may be kept (RFC 9111)' },
   { name: 'ETag', description: 'The version of the resource, for If-Match and If-None-Match (RFC 9110)' },
   {
     name: 'Location',

@@ -23,6 +23,32 @@ export const valuesCases: readonly Case[] = [
     ],
   },
   {
+    name: 'caching of other methods than GET, by others than the caller, and for odd durations',
+    files: {
+      'waypost.yml': `routes:
+  /a:
+    scopes: [a]
+    methods:
+      GET: { action: src/a.ts, cache: { max_age: 60s, public: true } }
+      POST: { action: src/a.ts, cache: { max_age: 60s } }
+  /b: { methods: { GET: { public: true, action: src/a.ts, cache: { max_age: 1500ms } } } }
+  /c: { methods: { GET: { public: true, action: src/a.ts, cache: { max_age: 60 } } } }
+  /d: { methods: { GET: { public: true, action: src/a.ts, cache: { public: true } } } }
+  /e: { methods: { GET: { public: true, action: src/a.ts, cache: { max_age: 0s, public: true } } } }
+  /f: { methods: { GET: { public: true, action: src/a.ts, cache: { max_age: 366d } } } }
+`,
+      'src/a.ts': '',
+    },
+    problems: [
+      'waypost.yml:5:63 «true» WP_DEFINITION_VALUE_INVALID "public: true" would let shared caches keep responses of a method that needs a token | Remove it: then only the cache of the caller keeps the response',
+      'waypost.yml:6:33 «cache» WP_DEFINITION_VALUE_INVALID "cache" applies to GET only, not to POST',
+      'waypost.yml:7:77 «1500ms» WP_DEFINITION_VALUE_INVALID "max_age" must be whole seconds, at most 365d, not "1500ms"',
+      'waypost.yml:8:77 «60» WP_DEFINITION_VALUE_INVALID "max_age" must be a duration such as 30s or 5m, not 60',
+      'waypost.yml:9:59 «cache» WP_DEFINITION_KEY_MISSING "max_age" is missing, but required in a cache policy',
+      'waypost.yml:11:77 «366d» WP_DEFINITION_VALUE_INVALID "max_age" must be whole seconds, at most 365d, not "366d"',
+    ],
+  },
+  {
     name: 'a variable that is not set',
     files: { 'waypost.yml': 'connection:\n  Db:\n    class: sqlite\n    config: { file: "${env.DB_FILE}" }\n' },
     options: { variables: { OTHER: 'x' } },

@@ -143,6 +143,21 @@ test('to nothing lists everything, ordered by kind', () => {
   )
 })
 
+test('how long responses may be kept, and by whom, is shown', () => {
+  const cached = (cache?: NonNullable<typeof get.cache>): Manifest => ({
+    ...base,
+    routes: [{ ...route!, methods: [{ ...get, ...(cache && { cache }) }] }],
+  })
+  const textsOf = (before: Manifest, after: Manifest) =>
+    compareManifests(before, after).flatMap(({ kind, details }) =>
+      kind === 'route' ? details.map(({ text, breaking }) => [text, breaking ?? false]) : [],
+    )
+  assert.deepEqual(textsOf(cached(), cached({ maxAgeMs: 60_000 })), [['cache "max_age: 60s" added', false]])
+  assert.deepEqual(textsOf(cached({ maxAgeMs: 60_000 }), cached({ maxAgeMs: 0, public: true })), [
+    ['cache "max_age: 0s, public: true", was "max_age: 60s"', false],
+  ])
+})
+
 test('a route that becomes deprecated is warned of once', () => {
   const deprecate = (deprecated: string | true): Manifest => ({ ...base, routes: [{ ...route!, deprecated }] })
   const warningsOf = (before: Manifest | undefined, after: Manifest) =>
