@@ -65,6 +65,8 @@ export interface Method {
   readonly html?: 'trusted'
   /** How long responses may be kept, in whole seconds; 0 means that caches ask each time. */
   readonly cache?: { readonly maxAgeMs: number; readonly public?: true }
+  /** Set if responses are never compressed. */
+  readonly compression?: false
   readonly at: Location
 }
 

@@ -147,6 +147,12 @@ const method = closed('a method', {
       'Sets Cache-Control and ETag, and returns 304 to callers that have the response already; only for GET',
     ),
   ),
+  compression: Type.Optional(
+    Type.Boolean({
+      description: 'Whether responses are compressed, if `compression` in `config` is on; false: never',
+      default: true,
+    }),
+  ),
 })
 
 const route = closed('a route', {

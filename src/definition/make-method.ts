@@ -51,6 +51,7 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
     rate: readName(context, node, 'rate') ?? shared.rate,
     html: textOf(valueOf(node, 'html')) === 'trusted' ? ('trusted' as const) : undefined,
     cache: readCache(context, entry),
+    compression: isFalse(valueOf(node, 'compression')) ? (false as const) : undefined,
     at: locationOf(entry.keySpan),
   }
   return method.action === undefined ? undefined : omitUndefined({ ...method, action: method.action })
@@ -81,6 +82,10 @@ function readOperationId({ loading: { report }, operationIds }: DefinitionContex
 export function isPublic(node: Node): boolean {
   const value = valueOf(node, 'public')
   return value?.kind === 'scalar' && value.value === true
+}
+
+function isFalse(value: Node | undefined): boolean {
+  return value?.kind === 'scalar' && value.value === false
 }
 
 function checkScopes(

@@ -159,6 +159,13 @@ export const settingsTable = {
     maximum: '1gb',
     description: 'Maximum size of a request body',
   },
+  compression: {
+    label: 'Compression',
+    group: 'Requests',
+    kind: 'flag',
+    default: false,
+    description: 'Whether responses of 1 KB and more are compressed for callers that accept it',
+  },
   cors: {
     label: 'Browser origins',
     group: 'Requests',

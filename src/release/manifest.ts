@@ -61,6 +61,8 @@ export interface ManifestMethod {
   readonly html?: 'trusted'
   /** How long responses may be kept, in whole seconds; 0 means that caches ask each time. Only GET has it. */
   readonly cache?: { readonly maxAgeMs: number; readonly public?: true }
+  /** Set if responses are never compressed. */
+  readonly compression?: false
 }
 
 /** The code of an action: an artifact whose default export is its class, or a class of a plugin. */

@@ -128,7 +128,8 @@ function parseHttpDate(header: unknown): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
-function addVary(reply: FastifyReply, name: string): void {
+/** Adds a name to `Vary`. */
+export function addVary(reply: FastifyReply, name: string): void {
   const known = String(reply.getHeader('vary') ?? '')
   if (known === '*' || known.split(',').some((one) => one.trim().toLowerCase() === name.toLowerCase())) return
   reply.header('vary', known === '' ? name : `${known}, ${name}`)

@@ -64,6 +64,8 @@ export interface GenerationOptions {
   readonly logger: Logger
   /** Maximum size of a request body, in bytes. */
   readonly bodyLimit: number
+  /** Whether responses of routes are compressed. */
+  readonly compression?: boolean
   readonly corsOrigins: readonly string[]
   readonly securityHeaders: SecurityHeaders
   /** The path of the base URL, if it has one. */
@@ -150,6 +152,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
         bodyLimit: options.bodyLimit,
         pageHeaders: options.securityHeaders.page,
         basePath: options.basePath ?? '',
+        compression: options.compression ?? false,
         tracing,
       },
       running,

@@ -3,6 +3,7 @@ import type { Action } from '../contract/index.ts'
 import type { NamedSchemas } from '../schema/index.ts'
 import { makeActionContext, type ContextSources } from './action-context.ts'
 import { makeRequestCheck, type CheckSources } from './check-request.ts'
+import { removeCodings } from './compression.ts'
 import { findConflict } from './conflicts.ts'
 import { withTimeout } from './limits.ts'
 import { ActionFailure } from './problem.ts'
@@ -39,9 +40,11 @@ export function makeHandler(sources: ContextSources & CheckSources & SendSources
   const sender = makeSender(sources, mounting)
   const run = makeRunner(mounting, sources.manifest.schemas)
   const { timeoutMs } = method
+  const isCompressed = sources.compression && method.compression !== false
   const transaction = 'class' in method.action ? method.action.plan?.transaction : undefined
 
   return (request, reply) => {
+    if (isCompressed) removeCodings(request)
     const given = check(request)
     request.body = undefined // otherwise it stays in memory until the response is read
     const scope = new RequestScope(request, reply)

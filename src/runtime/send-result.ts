@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
 import { type ActionContext, ActionResponse } from './action-context.ts'
+import { compress, restoreCoding } from './compression.ts'
 import { makeCaching, removeBodyHeaders } from './conditions.ts'
 import { isUnwelcome } from './connections.ts'
 import { errors } from './errors.ts'
@@ -31,6 +32,8 @@ export interface SendSources extends WriteSources {
   readonly pageHeaders: Readonly<Record<string, string>>
   /** The path of `WAYPOST_BASE_URL`, which a proxy removes: empty, or for example `/api`. */
   readonly basePath: string
+  /** Whether responses are compressed, unless the method says otherwise. */
+  readonly compression: boolean
 }
 
 /** The result of an action, with the reply to send it to. */
@@ -137,9 +140,10 @@ interface PreparedResponse {
   readonly explicit: ExplicitResponse | undefined
 }
 
-function makeResponder({ method, counter }: Sending, { pageHeaders, basePath }: SendSources) {
+function makeResponder({ method, counter }: Sending, { pageHeaders, basePath, compression }: SendSources) {
   const cache = makeCaching(method)
-  return (reply: FastifyReply, { status, written, explicit }: PreparedResponse): undefined => {
+  const isCompressed = compression && method.compression !== false
+  return (reply: FastifyReply, { status, written, explicit }: PreparedResponse): Promise<void> | undefined => {
     if (explicit !== undefined)
       reply.headers(basePath === '' ? explicit.headers : addBasePath(explicit.headers, basePath))
     const { payload, type, isJson } = written
@@ -147,20 +151,27 @@ function makeResponder({ method, counter }: Sending, { pageHeaders, basePath }: 
       if (payload instanceof Readable) payload.destroy()
       counter.count(reply, 304)
       removeBodyHeaders(reply)
+      if (isCompressed) restoreCoding(reply)
       reply.code(304).send()
-      return
+      return undefined
     }
     counter.count(reply, status)
     if (payload === undefined) {
+      if (isCompressed && status === 304) restoreCoding(reply)
       reply.code(explicit === undefined && status === 200 ? 204 : status).send()
-      return
+      return undefined
     }
     reply.code(status).header('content-type', type)
     if (!isJson) addBrowserHeaders(reply, method, pageHeaders)
     if (payload instanceof Readable && reply.request.method === 'HEAD') {
       payload.destroy()
       reply.send()
-    } else reply.send(payload)
+      return undefined
+    }
+    const body = isCompressed ? compress(reply, payload, type) : payload
+    if (body instanceof Promise) return body.then((bytes) => void reply.send(bytes))
+    reply.send(body)
+    return undefined
   }
 }
 

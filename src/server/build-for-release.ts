@@ -114,6 +114,7 @@ export async function buildForRelease(
     startPage: () =>
       findStartPage(shared, settings, served.manifest.routes.length + pluginRoutes.described.length === 0),
     bodyLimit: settings.body_limit,
+    compression: settings.compression,
     corsOrigins: [...settings.cors, ...shared.backendOrigins],
     routes: {
       manifest,

@@ -93,7 +93,11 @@ function place(where: string, example: string): string {
   // `validate` warns about these in a public method.
   if (key === 'public') target['rate'] = 'gentle'
   if (key === 'public' || key === 'methods') delete entry['scopes']
-  Object.assign(target, given)
+  // Only public methods that read can be kept by caches that several callers share.
+  if (key === 'cache') {
+    delete entry['scopes']
+    entry['methods'] = { GET: { public: true, action: target['action'], ...given } }
+  } else Object.assign(target, given)
   return stringify(changed)
 }
 

@@ -53,6 +53,7 @@ const methodKeys = {
   timeoutMs: (value) => ({ timeout: `${value}ms` }),
   rate: (value) => ({ rate: value }),
   html: (value) => ({ html: value }),
+  compression: (value) => ({ compression: value }),
   cache: ({ maxAgeMs, public: isShared }) => ({
     cache: { max_age: `${maxAgeMs}ms`, ...(isShared === true && { public: true }) },
   }),

@@ -104,6 +104,7 @@ const method = strictObject({
       public: Type.Optional(Type.Literal(true)),
     }),
   ),
+  compression: Type.Optional(Type.Literal(false)),
 } satisfies Record<keyof ManifestMethod, TSchema>)
 
 const route = strictObject({

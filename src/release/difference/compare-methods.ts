@@ -36,6 +36,7 @@ const comparisons = {
   timeoutMs: compareValues('timeoutMs', 'timeout (ms)'),
   html: compareValues('html'),
   cache: compareCaching,
+  compression: compareValues('compression'),
   operationId: compareOperationIds,
   description: ({ method: was }, { method: is }) =>
     was.description === is.description ? [] : [harmless('description')],
@@ -71,7 +72,7 @@ function rateOf({ method: { rate }, rates }: MethodEntry) {
   return { name: rate, rate: rate === undefined ? undefined : rates[rate] }
 }
 
-function compareValues(key: 'dispatch' | 'timeoutMs' | 'html', label: string = key): Compare {
+function compareValues(key: 'dispatch' | 'timeoutMs' | 'html' | 'compression', label: string = key): Compare {
   return ({ method: was }, { method: is }) =>
     was[key] === is[key] ? [] : [harmless(describeValueChange(label, was[key], is[key]))]
 }
