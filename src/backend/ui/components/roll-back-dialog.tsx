@@ -44,7 +44,7 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
   const isForbidden = survey.data?.breaking_changes === 'forbid' && survey.data.changes.some(({ breaking }) => breaking)
   const problem = survey.data?.problem ?? undefined
   const missing = useMissing(survey.data)
-  const isAllowed = (!isForbidden || isBreakingWord(typed)) && (!missing.isLacking || missing.isAllowed)
+  const isAllowed = (!isForbidden || isBreakingWord(typed)) && missing.isAccepted
   const isReady = survey.data !== undefined && problem === undefined && isAllowed
   const rollBack = async () => {
     const body = {
@@ -72,13 +72,7 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
         <p>{texts.text}</p>
         {survey.isError ? <ProblemAlert error={survey.error} /> : null}
         {survey.data === undefined ? null : <Concerns {...survey.data} />}
-        {missing.isLacking && problem === undefined ? (
-          <Checkbox
-            label={texts.allowMissing}
-            checked={missing.isAllowed}
-            onChange={(event) => missing.setAllowed(event.currentTarget.checked)}
-          />
-        ) : null}
+        {problem === undefined ? <AllowMissing {...missing} /> : null}
         {canKeep ? (
           <Checkbox
             label={keepTexts.keep}
@@ -88,17 +82,21 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
             onChange={(event) => setKeeps(event.currentTarget.checked)}
           />
         ) : null}
-        {survey.data === undefined ? (
-          survey.isError ? null : (
-            <Skeleton height={48} />
-          )
-        ) : (
-          <ChangeList changes={survey.data.changes} />
-        )}
+        <Changes {...survey} />
         {isForbidden && problem === undefined ? <TypedWord value={typed} onChange={setTyped} /> : null}
       </div>
     </ConfirmDialog>
   )
+}
+
+interface ChangesProps {
+  readonly data: ResponseOf<'GET /release/:id/rollback'> | undefined
+  readonly isError: boolean
+}
+
+function Changes({ data, isError }: ChangesProps) {
+  if (data !== undefined) return <ChangeList changes={data.changes} />
+  return isError ? null : <Skeleton height={48} />
 }
 
 /** Whether the changes that the rollback undoes stay in the draft. */
@@ -114,7 +112,18 @@ function useKeeping() {
 function useMissing(survey: ResponseOf<'GET /release/:id/rollback'> | undefined) {
   const isLacking = (survey?.missing_variables ?? []).some(({ servers }) => servers.length > 0)
   const [isAllowed, setAllowed] = useState(false)
-  return { isLacking, isAllowed, setAllowed }
+  return { isLacking, isAllowed, isAccepted: !isLacking || isAllowed, setAllowed }
+}
+
+function AllowMissing({ isLacking, isAllowed, setAllowed }: ReturnType<typeof useMissing>) {
+  if (!isLacking) return null
+  return (
+    <Checkbox
+      label={texts.allowMissing}
+      checked={isAllowed}
+      onChange={(event) => setAllowed(event.currentTarget.checked)}
+    />
+  )
 }
 
 /** Why the release cannot be activated, and what servers lack for it. */
