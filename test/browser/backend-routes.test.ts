@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { findFlaws } from '../support/browser.ts'
 import { openEditing, type EditWorld } from './edit-world.ts'
 import { longTest } from '../support/forms.ts'
+import { until } from '../support/until.ts'
 
 /** Higher than the page, because axe cannot decide about what is scrolled out. */
 async function assertAccessible(page: Page): Promise<void> {
@@ -24,38 +25,46 @@ describe('the editors of routes, connections and cronjobs', { timeout: 600_000 }
     const { draft, page } = world
     await world.open('/routes')
     await page.getByRole('button', { name: 'New route' }).click()
-    await page.getByRole('dialog').getByLabel('Method').selectOption('POST')
+    await page.getByRole('dialog').getByLabel('Method').selectOption('GET')
     await page.getByLabel('Path').fill('/todo/:todo_id/comment')
     await page.getByRole('combobox', { name: 'Scope', exact: true }).fill('todo')
     await page.getByRole('button', { name: 'Add route' }).click()
     await page.getByRole('tab', { name: 'Form' }).waitFor()
     assert.match(await draft.read('waypost.yml'), /\/todo\/:todo_id\/comment: !include/)
 
-    await page.getByRole('textbox', { name: 'Description', exact: true }).first().fill('Adds a comment')
+    await page.getByRole('textbox', { name: 'Description', exact: true }).first().fill('Shows what people wrote')
     const bar = await page.getByRole('region', { name: 'Save' }).boundingBox()
     assert.equal(bar!.y + bar!.height, 720, 'the bar stays at the bottom of a page that is longer')
     await page.getByText('Anyone', { exact: true }).click()
     await page.getByLabel('Time limit').fill('5s')
-    await page.getByLabel('Operation ID').fill('addComment')
+    await page.getByLabel('Cache for').fill('60s')
+    await page.getByRole('switch', { name: 'Shared caches may keep responses' }).click()
+    await page.getByRole('switch', { name: 'Compress responses' }).click()
+    await page.getByLabel('Operation ID').fill('listComments')
     await page.keyboard.press('Control+s')
     await page.getByText(/^Saved \d\d:\d\d/).waitFor()
     const file = /comment: !include (\S+)/.exec(await draft.read('waypost.yml'))![1]!
     const text = await draft.read(file)
-    assert.match(text, /description: Adds a comment/)
+    assert.match(text, /description: Shows what people wrote/)
     assert.match(text, /public: true/)
     assert.match(text, /timeout: 5s/)
-    assert.match(text, /operationId: addComment/)
+    assert.match(text, /operationId: listComments/)
+    assert.match(text, /cache:\s*\{? *\n? *max_age: 60s/)
+    assert.match(text, /compression: false/)
+    await page.getByLabel('Cache for').fill('')
+    await page.keyboard.press('Control+s')
+    await until('the cache policy is removed', async () => !(await draft.read(file)).includes('cache'))
     await assertAccessible(page)
 
     await page.getByRole('button', { name: 'Rename path…' }).click()
     await page.getByLabel('New name').fill('/todo/:todo_id/note')
     await page.getByRole('button', { name: 'Rename', exact: true }).click()
-    await page.getByRole('heading', { name: 'POST /todo/:todo_id/note' }).waitFor()
+    await page.getByRole('heading', { name: 'GET /todo/:todo_id/note' }).waitFor()
 
-    await page.getByRole('button', { name: 'Delete POST /todo/:todo_id/note' }).click()
+    await page.getByRole('button', { name: 'Delete GET /todo/:todo_id/note' }).click()
     await page.getByText('It was not called in the last 24 hours.').waitFor()
     await page.getByText('It is the last method of its path').waitFor()
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete POST /todo/:todo_id/note' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete GET /todo/:todo_id/note' }).click()
     await page.getByRole('heading', { name: 'Routes', level: 1 }).waitFor()
     assert.doesNotMatch(await draft.read('waypost.yml'), /todo_id\/(comment|note)/)
     assert.deepEqual(world.complaints, [])

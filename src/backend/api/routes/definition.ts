@@ -259,6 +259,9 @@ const oneMethod = defineRoute({
   response: record({
     ...method,
     timeout_ms: maybeNumber,
+    cache: Type.Union([record({ max_age_ms: Type.Number(), public: Type.Boolean() }), Type.Null()]),
+    /** Whether responses may be compressed, if the setting of the project is on. */
+    compression: Type.Boolean(),
     config: Type.Union([config, Type.Null()]),
     params: Type.Optional(schema),
     query: Type.Optional(schema),
@@ -281,6 +284,8 @@ const oneMethod = defineRoute({
       ...formatMethod(found),
       definition: await loadExcerpt(call, release.id, found.source),
       timeout_ms: of.timeoutMs ?? null,
+      cache: of.cache === undefined ? null : { max_age_ms: of.cache.maxAgeMs, public: of.cache.public === true },
+      compression: of.compression !== false,
       config: found.action.config ?? null,
       ...(of.params === undefined ? {} : { params: of.params }),
       ...(of.query === undefined ? {} : { query: of.query }),

@@ -68,6 +68,14 @@ export const moreTexts = {
   routeRate: (name: string) => `As the route: ${name}`,
   timeout: 'Time limit',
   timeoutText: 'A duration of at most 1h, such as 30s. After that, the caller gets a 503 response.',
+  maxAge: 'Cache for',
+  maxAgeText:
+    'A duration such as 60s, for which callers may use a response without asking again. 0s: they ask each time.',
+  sharedCache: 'Shared caches may keep responses',
+  sharedCacheText: 'For example a proxy that several callers use. Responses to requests with a token are not shared.',
+  compression: 'Compress responses',
+  compressionText:
+    'If compression is on in the settings. Turn it off where a response contains a secret beside text of others.',
   operationId: 'Operation ID',
   operationIdText:
     'Names the function in generated clients, for example closeTicket. If empty, a name is derived from method and path.',

@@ -13,7 +13,7 @@ import { useDraftValue, useServerDraft } from '../edit/draft.ts'
 import { useDraftEdit } from '../edit/draft-edit.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
 import { DeleteEntry, RenameEntry } from '../edit/entry-dialogs.tsx'
-import { TextField } from '../edit/fields.tsx'
+import { SwitchField, TextField } from '../edit/fields.tsx'
 import { SchemaSheet } from '../edit/schema-field.tsx'
 import { isMap, pointerOf } from '../edit/values.ts'
 import { PublishToTry } from '../publish/publish-to-try.tsx'
@@ -134,6 +134,14 @@ function MoreSection({ edit, method, path }: PartProps) {
         label={moreTexts.timeout}
         description={moreTexts.timeoutText}
       />
+      {method === 'GET' ? <CachingFields edit={edit} at={at.method} isPublic={isPublic} /> : null}
+      <SwitchField
+        edit={edit}
+        at={`${at.method}/compression`}
+        label={moreTexts.compression}
+        description={moreTexts.compressionText}
+        fallback
+      />
       <TextField
         edit={edit}
         at={`${at.method}/operationId`}
@@ -148,6 +156,36 @@ function MoreSection({ edit, method, path }: PartProps) {
         description={moreTexts.deprecatedText}
       />
     </Section>
+  )
+}
+
+interface CachingFieldsProps extends Pick<PartProps, 'edit'> {
+  /** The pointer of the method. */
+  readonly at: string
+  readonly isPublic: boolean
+}
+
+function CachingFields({ edit, at, isPublic }: CachingFieldsProps) {
+  const isCached = edit.get(`${at}/cache`) !== undefined
+  // Without an age, the method has no cache policy.
+  const set: typeof edit.set = (pointer, value) => edit.set(value === undefined ? `${at}/cache` : pointer, value)
+  return (
+    <>
+      <TextField
+        edit={{ ...edit, set }}
+        at={`${at}/cache/max_age`}
+        label={moreTexts.maxAge}
+        description={moreTexts.maxAgeText}
+      />
+      {isCached && isPublic ? (
+        <SwitchField
+          edit={edit}
+          at={`${at}/cache/public`}
+          label={moreTexts.sharedCache}
+          description={moreTexts.sharedCacheText}
+        />
+      ) : null}
+    </>
   )
 }
 

@@ -29,6 +29,11 @@ export const routeTexts = {
   rate: 'Rate',
   dispatch: 'Event',
   timeout: 'Timeout',
+  cache: 'Caching',
+  cachedFor: (age: string, isShared: boolean) =>
+    isShared ? `${age}, also in caches that several callers share` : `${age}, by the caller`,
+  compression: 'Compression',
+  never: 'Never',
   path: 'Path parameters',
   query: 'Query parameters',
   body: 'Request body',

@@ -95,6 +95,7 @@ function DefinitionTab({ method: { definition, source } }: { readonly method: Me
 
 function MethodTab({ method }: { readonly method: Method }) {
   const { action, config, rate, dispatch, timeout_ms: timeout, deprecated, source } = method
+  const { cache, compression: isCompressed } = method
   return (
     <div className="stack-wide">
       <dl className="facts">
@@ -147,6 +148,18 @@ function MethodTab({ method }: { readonly method: Method }) {
           <>
             <dt>{texts.timeout}</dt>
             <dd>{buildTexts.duration(timeout)}</dd>
+          </>
+        )}
+        {cache === null ? null : (
+          <>
+            <dt>{texts.cache}</dt>
+            <dd>{texts.cachedFor(buildTexts.duration(cache.max_age_ms), cache.public)}</dd>
+          </>
+        )}
+        {isCompressed ? null : (
+          <>
+            <dt>{texts.compression}</dt>
+            <dd>{texts.never}</dd>
           </>
         )}
         {deprecated === false ? null : (
