@@ -27,3 +27,12 @@ export function movePrototype(schema: JsonSchema): JsonSchema {
   const { ['__proto__']: moved, ...rest } = properties
   return { ...inner, properties: rest, patternProperties: { ...patternProperties, '^__proto__$': moved } }
 }
+
+/** Copies a value as JSON, into objects that inherit nothing. */
+export function withoutPrototypes(value: unknown): unknown {
+  const text = JSON.stringify(value)
+  if (text === undefined) return undefined
+  return JSON.parse(text, (_key, one: unknown) =>
+    typeof one === 'object' && one !== null && !Array.isArray(one) ? Object.assign(Object.create(null), one) : one,
+  )
+}

@@ -1,8 +1,11 @@
 import { STATUS_CODES } from 'node:http'
 import AjvCompiler from '@fastify/ajv-compiler'
 import type { FastifyContentTypeParser, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import buildSerializer, { type Options, type Schema } from 'fast-json-stringify'
 import { isWaypostError } from '../kit/index.ts'
+import type { NamedSchemas } from '../schema/index.ts'
 import { errors } from './errors.ts'
+import { mentionsObjectNames, withoutPrototypes } from './object-names.ts'
 import { ActionFailure, ActionProblem } from './problem.ts'
 
 /** What plugins have added to their contexts. */
@@ -24,11 +27,7 @@ interface AddedParser {
  * stricter.
  */
 export function preparePluginContext(app: FastifyInstance): PluginContext {
-  const buildValidator = AjvCompiler()
-  app.setSchemaController({
-    // Without options: those of the server are Waypost's own.
-    compilersFactory: { buildValidator: (schemas: unknown) => buildValidator(schemas as never, { customOptions: {} }) },
-  })
+  app.setSchemaController({ compilersFactory: makeCompilers() as never })
   const parsers = recordParsers(app)
   app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, text, done) => done(null, text))
   const parsersOf = (context: FastifyInstance) => parsers.filter((one) => isWithin(context, one.context)).toReversed()
@@ -50,6 +49,36 @@ export function preparePluginContext(app: FastifyInstance): PluginContext {
     }
   })
   return { typesOf }
+}
+
+/**
+ * Makes the compilers of a Fastify without options, not with those of the server. Unlike there, properties that values
+ * inherit, such as `constructor`, are not theirs.
+ */
+function makeCompilers() {
+  const buildValidator = AjvCompiler()
+  return {
+    buildValidator(shared: unknown) {
+      const isNamed = mentionsObjectNames(true, shared as NamedSchemas)
+      return (route: CompiledRoute) => {
+        const customOptions = isNamed || mentionsObjectNames(route.schema, {}) ? { ownProperties: true } : {}
+        return buildValidator(shared as never, { customOptions })(route)
+      }
+    },
+    buildSerializer(shared: unknown) {
+      const isNamed = mentionsObjectNames(true, shared as NamedSchemas)
+      return ({ schema }: CompiledRoute) => {
+        const { [schema.$id ?? '']: _, ...others } = shared as Readonly<Record<string, Schema>>
+        const write = buildSerializer(schema as unknown as Schema, { schema: others } as Options)
+        if (!isNamed && !mentionsObjectNames(schema, {})) return write
+        return (value: unknown) => write(withoutPrototypes(value))
+      }
+    },
+  }
+}
+
+interface CompiledRoute {
+  readonly schema: Readonly<Record<string, unknown>> & { readonly $id?: string }
 }
 
 /**

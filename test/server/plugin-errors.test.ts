@@ -57,6 +57,11 @@ export default definePlugin({
     app.addSchema({ $id: 'named', type: 'object', required: ['pages'], additionalProperties: false,
       properties: { pages: { type: 'integer' }, title: { type: 'string', default: 'untitled' } } })
     app.post('/book', { config: open, schema: { body: { $ref: 'named#' } } }, async ({ body }) => body)
+    const properties = { year: { type: 'integer' }, constructor: { type: 'string' }, valueOf: { type: 'string' } }
+    app.addSchema({ $id: 'names', type: 'object', properties })
+    app.post('/names', { config: open, schema: { body: { $ref: 'names#' }, querystring: { type: 'object', properties }, response: { 200: { $ref: 'names#' } } } },
+      async ({ body, query }) => ({ ...body, ...query, at: new Date(0) }))
+    app.get('/required', { config: open, schema: { querystring: { type: 'object', required: ['toString'] } } }, async () => 1)
     app.get('/lenient/:id', { config: open, attachValidation: true, schema: { params: { type: 'object', properties: { id: { type: 'integer' } } } } },
       async ({ validationError }) => ({ invalid: validationError?.validation?.[0]?.keyword ?? null }))
     app.post('/small', { config: open, bodyLimit: 20 }, async ({ body }) => body)
@@ -187,6 +192,17 @@ describe('routes of plugins', () => {
     assert.deepEqual((await get('/lenient/x')).body, { invalid: 'type' })
     assert.equal(problemOf(await post('/strict/1', '{ "n": "1" }')).status, 400)
     assert.deepEqual((await post('/strict/1', '{ "n": 1 }')).body, { near: 1 })
+  })
+
+  test('know own properties only, also those with names of Object.prototype', async () => {
+    const { text } = await post('/names', '{ "year": "1" }')
+    assert.equal(text, '{"year":1}')
+    const named = await post('/names?constructor=a', '{ "valueOf": "b", "other": 1 }')
+    assert.equal(named.text, '{"constructor":"a","valueOf":"b"}')
+    const wrong = await post('/names?year=x', '{ "constructor": {} }')
+    assert.deepEqual(problemOf(wrong).errors, [{ path: 'body/constructor', message: 'must be string' }])
+    const missing = problemOf(await get('/required'))
+    assert.deepEqual(missing.errors, [{ path: 'querystring/toString', message: 'is required' }])
   })
 
   test('have their own error handlers, which know the status of errors of Waypost', async () => {
