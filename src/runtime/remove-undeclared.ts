@@ -20,17 +20,22 @@ function copyDeclared(value: unknown, given: readonly SchemaPart[], named: Named
   if (typeof value !== 'object' || value === null) return value
   const parts = expandParts(given, named)
   if (Array.isArray(value)) {
-    return parts.some(({ schema }) => describesType(schema, 'array', listKeywords))
-      ? value.map((item, index) => copyDeclared(item, findItems(parts, index), named))
-      : value
+    if (!parts.some(({ schema }) => describesType(schema, 'array', listKeywords))) return value
+    return value.flatMap((item: unknown, index) => {
+      const found = findItems(parts, index)
+      return found.some(isWriteOnly) ? [] : [copyDeclared(item, found, named)]
+    })
   }
   if (!parts.some(({ schema }) => describesType(schema, 'object', objectKeywords))) return value
   const entries = Object.entries(value).flatMap(([key, one]) => {
     const found = findProperties(parts, key)
-    const isWriteOnly = found.some((one) => typeof one.schema === 'object' && one.schema['writeOnly'] === true)
-    return found.length === 0 || isWriteOnly ? [] : [[key, copyDeclared(one, found, named)] as const]
+    return found.length === 0 || found.some(isWriteOnly) ? [] : [[key, copyDeclared(one, found, named)] as const]
   })
   return Object.fromEntries(entries)
+}
+
+function isWriteOnly({ schema }: SchemaPart): boolean {
+  return typeof schema === 'object' && schema['writeOnly'] === true
 }
 
 const objectKeywords = ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties']

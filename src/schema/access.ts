@@ -25,11 +25,14 @@ export function mentionsAccess(schemas: unknown, keyword: AccessKeyword): boolea
 
 export interface AccessChange {
   readonly keyword: AccessKeyword
-  /** The schema of each property that has the keyword; undefined removes the property. */
+  /** The schema of each property or item that has the keyword; undefined removes it. */
   readonly instead: JsonSchema | undefined
 }
 
-/** Returns a schema in which properties with the keyword are not required, and have another schema or none. */
+/**
+ * Returns a schema in which properties with the keyword are not required, and have another schema or none. So do the
+ * values of maps and the items of lists.
+ */
 export function withoutAccess(schema: JsonSchema, named: NamedSchemas, change: AccessChange): JsonSchema {
   return makeAccessRemover(named, change)(schema)
 }
@@ -64,13 +67,19 @@ export function withoutAccessInRequired(placed: PlacedObject, keyword: AccessKey
 /** Keywords whose subschemas say more about the same value, unlike a condition. */
 const combining: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'then', 'else', 'dependentSchemas'])
 const conditions: ReadonlySet<string> = new Set(['not', 'if'])
+/** Keywords with schemas of the values that a map or list contains. */
+const contained: ReadonlySet<string> = new Set([
+  'patternProperties', 'additionalProperties', 'unevaluatedProperties', 'prefixItems', 'items', 'unevaluatedItems',
+]) // prettier-ignore
 
 function write(placed: Placed, around: ReadonlySet<string>, change: AccessChange): JsonSchema {
   if (!isPlacedObject(placed)) return placed.schema
   const names = new Set([...around, ...namesWith(placed, change.keyword)])
   const inside = (schema: JsonSchema, keyword: string): JsonSchema => {
     if (conditions.has(keyword) || keyword === 'properties') return schema
-    return write({ ...placed, schema, isSpread: false }, combining.has(keyword) ? names : new Set(), change)
+    const inner = { ...placed, schema, isSpread: false }
+    if (contained.has(keyword) && hasAccess(inner, change.keyword)) return change.instead ?? false
+    return write(inner, combining.has(keyword) ? names : new Set(), change)
   }
   const written = mapSubSchemas(placed.schema, inside)
   if (Array.isArray(written['required'])) {

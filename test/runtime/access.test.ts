@@ -20,10 +20,23 @@ routes:
         request: { allOf: [{ $ref: schema:///User }, { type: object, required: [id, role] }] }
         response: { oneOf: [{ type: 'null' }, { $ref: schema:///User }] }
         action: src/user.ts
+  /map:
+    methods:
+      POST: { public: true, rate: some, request: Map, response: Map, action: src/map.ts }
 rate: { some: { limit: 1000, window: 1m, by: address } }
 event:
   user_created: { scopes: [], schema: User }
 schema:
+  Secret: { type: string, writeOnly: true }
+  Map:
+    type: object
+    required: [a]
+    properties:
+      a: { type: string }
+      ids: { type: array, maxItems: 9, items: { $ref: schema:///Id } }
+      keys: { type: array, maxItems: 9, items: { $ref: schema:///Secret } }
+    patternProperties: { '^x-': { $ref: schema:///Id } }
+    additionalProperties: { $ref: schema:///Secret }
   Id: { type: integer, readOnly: true }
   User:
     type: object
@@ -39,6 +52,7 @@ schema:
 const files = {
   'waypost.yml': yml,
   'src/user.ts': 'export default class { handle({ body }) { return { id: 1, role: "admin", ...body } } }',
+  'src/map.ts': 'export default class { handle({ body }) { return { ids: [1], "x-1": 2, ...body } } }',
   'src/nested.ts':
     'export default class { handle({ body }) { return { user: { id: 1, ...body.user }, key: "k", other: 1 } } }',
 }
@@ -73,6 +87,17 @@ for (const isDevelopment of [false, true]) {
       assert.equal((await post('PUT', { user: { ...user, id: 1 } })).status, 400)
       assert.deepEqual((await post('PATCH', user)).body, { id: 1, role: 'admin', name: 'Ann' })
       assert.equal((await post('PATCH', { ...user, role: 'admin' })).status, 400)
+    })
+
+    test('the same holds for the values of maps and the items of lists', async () => {
+      const postMap = (body: unknown) => send(server.port, { path: '/map', body })
+      const sent = await postMap({ a: 'b', keys: ['c'], other: 'd' })
+      assert.deepEqual([sent.status, sent.body], [200, { ids: [1], 'x-1': 2, a: 'b', keys: [] }], sent.text)
+      const refused = await postMap({ a: 'b', ids: [1], 'x-1': 1 })
+      assert.deepEqual(
+        refused.body.errors.map(({ path, message }: { path: string; message: string }) => `${path} ${message}`).sort(),
+        ['body/ids/0 is read-only', 'body/x-1 is read-only'],
+      )
     })
 
     test('a write-only property is still required in a request', async () => {
