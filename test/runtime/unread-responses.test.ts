@@ -163,4 +163,9 @@ test('of requests that were accepted at once, those whose results do not fit in 
   )
   assert.deepEqual([...new Set(answers)].sort(), ['200,true,false', '503,false,true'])
   assert.ok(answers.filter((one) => one.startsWith('200')).length >= 6, answers.join(' '))
+  const warnings = server.logs.filter(({ msg }) => String(msg).startsWith('result is large'))
+  assert.deepEqual(
+    warnings.map(({ level, action, characters }) => [level, action, characters]),
+    [[40, 'src/big.ts', 10 * mb + '{"text":""}'.length]],
+  )
 })

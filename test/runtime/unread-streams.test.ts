@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
@@ -7,14 +9,19 @@ import { until } from '../support/until.ts'
 describe('a stream that is not read', () => {
   const source = `import { createReadStream } from 'node:fs'
     import { Readable } from 'node:stream'
-    let [closed, late] = [0, 0]
+    let [closed, late, made] = [0, 0, 0]
+    const part = () => ((made += 1) % 1000 === 0 ? null : Buffer.alloc(65536))
+    const large = () => new Readable({ read() { this.push(part()) } })
+    async function* generateLarge() { for (let one = part(); one !== null; one = part()) yield one }
     const endless = () => new Readable({
       read() { setTimeout(() => this.push('x'), 5) },
       destroy(error, done) { closed += 1; done(error) },
     })
     async function* generate() { try { for (;;) { yield 'x'; await wait(5) } } finally { closed += 1 } }
     const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))`
-  const body = `if (request.params.kind === 'closed') return { closed, late }
+  const body = `if (request.params.kind === 'closed') return { closed, late, made }
+    if (request.params.kind === 'large') return large()
+    if (request.params.kind === 'large-generator') return generateLarge()
     if (request.query.late !== undefined) {
       late += 1
       await new Promise((resolve) => context.signal.addEventListener('abort', resolve))
@@ -46,7 +53,7 @@ describe('a stream that is not read', () => {
     })
   })
   after(() => server[Symbol.asyncDispose]())
-  const count = async (what: 'closed' | 'late'): Promise<number> =>
+  const count = async (what: 'closed' | 'late' | 'made'): Promise<number> =>
     (await send(server.port, { path: '/slow/closed' })).body[what]
   const countClosed = () => count('closed')
   const countLate = () => count('late')
@@ -63,6 +70,23 @@ describe('a stream that is not read', () => {
       await answer.body!.getReader().read()
       controller.abort()
       await untilClosed(before + 1)
+    })
+  }
+
+  for (const kind of ['large', 'large-generator']) {
+    test(`waits until its caller reads, and is sent completely: ${kind}`, async () => {
+      const begun = await count('made')
+      const socket = connect(server.port, '127.0.0.1').pause()
+      socket.write(`GET /slow/${kind} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+      let made = begun
+      await until('it waits', async () => {
+        const before = made
+        made = await count('made')
+        return made > begun && made === before
+      })
+      assert.ok(made - begun < 500, `${made - begun} of 1000 parts`)
+      assert.ok((await buffer(socket)).length > 999 * 65_536)
+      assert.equal((await count('made')) - begun, 1000)
     })
   }
 
