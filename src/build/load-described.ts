@@ -101,12 +101,20 @@ function addTables(
 function joinClasses(builtIn: PluginSet, plugins: readonly ManifestPlugin[]): ClassCatalog {
   const catalogs = plugins.map(({ catalog }) => catalog)
   return {
-    connections: Object.assign(configsOf(builtIn.connections), ...catalogs.map(({ connections }) => connections)),
+    connections: Object.assign(connectionClasses(builtIn), ...catalogs.map(({ connections }) => connections)),
     actions: Object.assign(configsOf(builtIn.actions), ...catalogs.map(({ actions }) => actions)),
     plugins: Object.fromEntries(
       plugins.map(({ from, catalog }) => [from, { config: catalog.config ?? withoutConfig }]),
     ),
   }
+}
+
+function connectionClasses({ connections }: PluginSet): ClassCatalog['connections'] {
+  const entries = [...connections].map(([name, { class: one }]) => {
+    const { config, migrations } = one
+    return [name, { config: config as JsonSchema, ...(migrations && { migrations }) }] as const
+  })
+  return Object.fromEntries(entries)
 }
 
 function configsOf(

@@ -125,6 +125,8 @@ export interface ActionUse {
   readonly events: Readonly<Record<string, { readonly schema?: JsonSchema }>>
   /** The class of each connection, by the name of the connection. `System` is not included. */
   readonly connections: Readonly<Record<string, string>>
+  /** Without `System`, whose database only each installation knows. */
+  readonly databases: Databases
   /**
    * The valid configs of all actions of the same class in the project, by name; those without a name by the method that
    * uses them, for example `GET /todo`.

@@ -16,6 +16,6 @@ export interface ClassDescription {
   readonly config: JsonSchema
 }
 
-interface ConnectionClassDescription extends ClassDescription, Pick<ConnectionClass, 'capabilities'> {}
+interface ConnectionClassDescription extends ClassDescription, Pick<ConnectionClass, 'capabilities' | 'migrations'> {}
 
 interface ActionClassDescription extends ClassDescription, Pick<ActionClass, 'routesOnly'> {}

@@ -10,6 +10,7 @@ import { bodylessStatuses } from '../kit/index.ts'
 import { parsePointer } from '../schema/index.ts'
 import { isActionHttp } from './is-action-http.ts'
 import type { ClassConfigs } from './check-class-configs.ts'
+import type { ClassCatalog } from './class-catalog.ts'
 import { checkTableNames, findTablesInConfig, suggestFrom, type TableInConfig } from './config-annotations.ts'
 import { checkDefinitionValue } from './check-value.ts'
 import type { ClassUse, Definition, Method, Route } from './definition.ts'
@@ -56,7 +57,11 @@ interface Place {
 export async function describeActions(
   context: DefinitionContext,
   definition: Definition,
-  { configs, describe }: { readonly configs: ClassConfigs; readonly describe: DescribeActions },
+  {
+    configs,
+    classes,
+    describe,
+  }: { readonly configs: ClassConfigs; readonly classes: ClassCatalog; readonly describe: DescribeActions },
 ): Promise<Definition> {
   const places = findPlaces(context, definition).filter(({ node }) => configs.has(node))
   if (places.length === 0) return definition
@@ -68,6 +73,7 @@ export async function describeActions(
     schemas,
     events: mapValues(events, ({ schema }) => omitUndefined({ schema })),
     connections: mapValues(connections, (connection) => connection.class),
+    databases: omitUndefined(mapValues(connections, (connection) => classes.connections[connection.class]?.migrations)),
   }
   const byClass = groupConfigs(context, places, configs)
   const actions = places.map((place) => ({
@@ -143,7 +149,7 @@ function groupConfigs(
 function makeUse(
   { plainPaths }: DefinitionContext,
   { route, method }: Place,
-): Omit<DescribedUse, 'schemas' | 'events' | 'connections' | 'actions'> {
+): Omit<DescribedUse, 'schemas' | 'events' | 'connections' | 'databases' | 'actions'> {
   return omitUndefined({
     method: method.method,
     path: route.path,

@@ -94,11 +94,11 @@ export async function loadDefinition(root: string | undefined, options: LoadOpti
   const configs = options.classes && (await checkClassConfigs(context, options.classes))
   checkUnused(context, node, resolved)
   const checked = { ...definition, scopes: Object.fromEntries(context.scopes) } // configs may name scopes
-  const { describe } = options
+  const { classes, describe } = options
   const complete =
-    configs === undefined || describe === undefined
+    configs === undefined || classes === undefined || describe === undefined
       ? checked
-      : await describeActions(context, checked, { configs, describe })
+      : await describeActions(context, checked, { configs, classes, describe })
   await mayBreak()
   checkDispatches(context, complete)
   checkOpenAccess({ ...made, definition: complete }, node)

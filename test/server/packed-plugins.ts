@@ -23,7 +23,10 @@ export default definePlugin({ name: '${name}', requires: '^1.0.0', ${members} })
 
 export const distance = `distance: {
   description: 'Distance', config: { type: 'object', required: ['to'], properties: { to: { type: 'string' }, times: { type: 'integer', default: 1 } } },
-  make: ({ config, use, databases, host }) => ({ handle: () => ({ to: config.to, times: config.times, at: use.method + ' ' + use.path, databases, unit: host.config.unit }) }),
+  describe: (_config, use) => ({ plan: { format: 1, databases: use.databases } }),
+  make: ({ config, plan, use, databases, host }) => ({
+    handle: () => ({ to: config.to, times: config.times, at: use.method + ' ' + use.path, described: plan.databases, databases, unit: host.config.unit }),
+  }),
 }`
 export const box = `box: {
   description: 'A box', config: { type: 'object', properties: { label: { type: 'string' } } }, clientType: '{ label: string }',

@@ -21,7 +21,8 @@ describe('plugins of a release on a server', () => {
 
   test('provide actions, connections and routes, with their config', async () => {
     const databases = { Archive: 'sqlite', System: 'sqlite' }
-    assert.deepEqual(await get('/near'), { to: 'Rome', times: 1, at: 'GET /near', databases, unit: 'km' })
+    const described = { Archive: 'sqlite' }
+    assert.deepEqual(await get('/near'), { to: 'Rome', times: 1, at: 'GET /near', described, databases, unit: 'km' })
     assert.deepEqual(await get('/shout'), { shout: 'HELLO' })
     assert.deepEqual(await get('/box'), { label: 'blue', unit: 'km', name: 'Box' })
     const { release, ...rest } = (await get('/geo')) as { release: string }

@@ -117,6 +117,7 @@ async function makeMethod(route: string, { url, tables, requests = {}, isPublic 
     schemas: {},
     events: {},
     connections: {},
+    databases: {},
     actions: actions as unknown as ActionUse['actions'],
   }
   const found = sqlTable.describe!(config, use, { System: { tables } })

@@ -13,6 +13,7 @@ const use: ActionUse = {
   schemas: {},
   events: {},
   connections: { Stock: 'http', Orders: 'sqlite' },
+  databases: { Orders: 'sqlite' },
   actions: {},
 }
 

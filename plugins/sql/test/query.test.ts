@@ -115,6 +115,7 @@ const use: ActionUse = {
   schemas: { Order: { type: 'object', properties: { total: {} } }, List: { allOf: [{ type: ['array', 'null'] }] } },
   events: {},
   connections: { Orders: 'sqlite' },
+  databases: { Orders: 'sqlite' },
   actions: {},
 }
 const describe = (query: string, more: Partial<ActionUse> = {}, connection = 'System') =>

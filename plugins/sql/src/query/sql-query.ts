@@ -43,7 +43,7 @@ export const sqlQuery: ActionClass<QueryConfig> = {
   routesOnly: true,
   config,
   describe({ connection, query, json = {} }, use) {
-    const parsed = parseStatement(query, { isSqlite: use.connections[connection] === 'sqlite' })
+    const parsed = parseStatement(query, { isSqlite: use.databases[connection] === 'sqlite' })
     if ('problem' in parsed) return { problems: [{ at: '/query', message: parsed.problem }] }
     const { parts, verb, isReading } = parsed
     const problems: ConfigProblem[] = []

@@ -30,6 +30,7 @@ describe('owner rules and references', () => {
       schemas: {},
       events: {},
       connections: {},
+      databases: {},
     }
     const description = describeTable(config, { ...use, actions }, { System: { tables: { ticket, note: table } } })
     return { problems: problemsOf(description), plan: description.plan as TablePlan }
@@ -134,6 +135,7 @@ test('a column that refers to an id, also through other tables, has the type of 
         schemas: {},
         events: {},
         connections: {},
+        databases: {},
         actions: {},
       },
       known,

@@ -220,6 +220,7 @@ test('columns with unusual names are described like others', () => {
       schemas: {},
       events: {},
       connections: {},
+      databases: {},
       actions: {},
     },
     { System: { tables: { t: { columns, key: ['id'] } } } },

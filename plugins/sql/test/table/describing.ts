@@ -63,6 +63,7 @@ export function run(
     schemas: {},
     events: {},
     connections: {},
+    databases: {},
     actions: {},
     ...more,
   }

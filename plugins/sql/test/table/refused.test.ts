@@ -133,6 +133,7 @@ function describe(operation: 'insert' | 'delete' | 'list') {
     schemas: {},
     events: {},
     connections: {},
+    databases: {},
     actions: {},
   }
   return describeTable({ table: 'post', columns: 'all' }, use, { System: { tables: { post: table } } }).plan
