@@ -98,16 +98,24 @@ async function checkOwnPaths(root: string, bundle: Bundle, known?: OwnPathCache)
     }
     const owner = /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name.slice(name.lastIndexOf('node_modules/')))?.[1] ?? name
     if (packages.has(owner)) continue
-    const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]
+    const folder = packagePath.exec(file)?.[0]
     if (folder !== undefined && findNativeCode(folder) !== undefined) continue // reported, or optional
     packages.add(owner)
-    const { importer, original } = findOwnImport(inputs, input)
+    const { importer, original } = findOwnImport(inputs, input in inputs ? input : findBundled(inputs, input))
     const place = await loadImportPlace(root, importer, original)
     const parameters = { name: owner, text, place: `${name}:${line}` }
     diagnostics.push(makeDiagnostic('WP_BUILD_PACKAGE_PATH', place, { parameters }))
   }
   return diagnostics
 }
+
+/** A package may be bundled itself: its source map then names files that are no inputs. Returns one that leads to it. */
+function findBundled(inputs: Metafile['inputs'], source: string): string {
+  const folder = packagePath.exec(source)?.[0]
+  return Object.keys(inputs).find((input) => folder !== undefined && input.startsWith(`${folder}/`)) ?? source
+}
+
+const packagePath = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/
 
 /** Finds the project's own import that caused a file to be bundled, breadth first. */
 function findOwnImport(inputs: Metafile['inputs'], file: string): { importer: string; original: string } {

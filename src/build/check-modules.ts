@@ -111,7 +111,9 @@ const withoutFiles =
 
 /** Whether code failed because it looked for files at its own path. */
 function dependsOnLocation(reason: string): boolean {
-  return /__(?:dir|file)name|must be of scheme file|import\.meta\.(?:dir|file)name|Cannot find module/.test(reason)
+  return /__(?:dir|file)name|must be of scheme file|import\.meta\.(?:dir|file)name|Cannot find module|imports "\.{1,2}\/[^"]*" at run time/.test(
+    reason,
+  )
 }
 
 /** Returns the first location of a stack that is in a project file. */

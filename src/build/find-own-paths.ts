@@ -14,7 +14,11 @@ export interface OwnPath {
   readonly text: string
 }
 
-const asking = /\b__(?:dir|file)name\b|\bimport\.meta\.(?:dirname|filename|url)\b|\brequire\.resolve\(/g
+// esbuild renames the `require` of packages.
+const asking =
+  /\b__(?:dir|file)name\b|\bimport\.meta\.(?:dirname|filename|url)\b|(?<![\w$.])[\w$]+\.resolve\((?=["'`])/g
+
+const nameOf = (match: string) => (match.endsWith('.resolve(') ? 'require.resolve' : match)
 
 /** What outputs ask for, by their content. Most do not change between builds. */
 export type OwnPathCache = Map<string, readonly OwnPath[]>
@@ -47,13 +51,14 @@ function findInOutput(root: string, code: OutputFile, map: OutputFile): OwnPath[
   const payload = JSON.parse(map.text) as SourceMapPayload
   const sources = new SourceMap(payload)
   const starts = lineStarts(written)
-  return matches.flatMap(({ index, 0: text }) => {
+  return matches.flatMap(({ index, 0: match }) => {
+    const text = nameOf(match)
     const line = starts.findLastIndex((start) => start <= index)
     const origin = sources.findEntry(line, index - starts[line]!)
     if (!('originalLine' in origin)) return []
     const content = payload.sourcesContent[payload.sources.indexOf(origin.originalSource)] ?? ''
     const lineText = content.split(/\r?\n/)[origin.originalLine] ?? ''
-    if (!lineText.startsWith(text.slice(0, -1), origin.originalColumn)) return []
+    if (!lineText.startsWith(text, origin.originalColumn)) return []
     const file = resolveSource(root, decodeURIComponent(origin.originalSource))
     return [
       {
@@ -61,7 +66,7 @@ function findInOutput(root: string, code: OutputFile, map: OutputFile): OwnPath[
         line: origin.originalLine + 1,
         column: origin.originalColumn + 1,
         lineText,
-        text: text.replace('(', ''),
+        text,
       },
     ]
   })

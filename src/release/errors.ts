@@ -161,7 +161,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message:
-      'The code of the release imports "{name}" at run time; only Node modules and "waypost" can be imported at run time',
+      'The code of the release imports "{name}" at run time{place}; only Node modules and "waypost" can be imported at run time',
     hint: 'Import it by a literal name, so that it is bundled into the release.',
   },
 })

@@ -100,8 +100,18 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
     return { url: urlOf(specifier.slice(scheme.length)), format: 'module', shortCircuit: true }
   if (!isArtifact(context.parentURL) || isBuiltin(specifier)) return next(specifier, context)
   const publicModule = publicModules.get(specifier)
-  if (publicModule === undefined) throw errors.WP_RUNTIME_ARTIFACT_IMPORT({ name: specifier })
+  if (publicModule === undefined) throw errors.WP_RUNTIME_ARTIFACT_IMPORT({ name: specifier, place: describeCaller() })
   return next(publicModule, context)
+}
+
+/** Names the place of a `require` or `require.resolve` that runs, which is in a package if the project has none. */
+function describeCaller(): string {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 30 // behind the frames of Node
+  const stack = resolveStack(new Error('Where').stack ?? '')
+  Error.stackTraceLimit = stackTraceLimit
+  const place = /^ +at (?:.*\()?((?:node_modules|[\w@.-]+)\/[^():]+:\d+)/m.exec(stack)?.[1]
+  return place === undefined ? '' : ` (${place})`
 }
 
 const load: LoadHookSync = (url, context, next) => {

@@ -96,15 +96,19 @@ test('a package that reads files beside it is reported at its import, with a hin
   await using project = await makeProject({
     'src/a.ts': actionReturning('x', `import x from 'prebuilt'`),
     'node_modules/prebuilt/index.js': 'module.exports = require(__dirname + "/prebuilds/x.node")\n',
+    'src/b.ts': actionReturning('x', `import x from 'threads'`),
+    'node_modules/threads/lib/index.js': '\nmodule.exports = require.resolve("./worker.js")\n',
+    'node_modules/threads/package.json': '{ "name": "threads", "main": "lib/index.js" }',
   })
   const { release } = await buildRelease({
     root: project.root,
     version: '1',
-    definition: defineActions('src/a.ts'),
+    definition: defineActions('src/a.ts', 'src/b.ts'),
   })
-  const [problem] = await checkModules(release!, { loader: loader.artifactLoader })
-  assert.match(problem!.message, /Cannot load src\/a\.ts: .*__dirname/)
-  assert.match(problem!.hint!, /new URL\('.\/NAME', import.meta.url\)/)
+  const [own, resolved] = await checkModules(release!, { loader: loader.artifactLoader })
+  assert.match(own!.message, /Cannot load src\/a\.ts: .*__dirname/)
+  assert.match(resolved!.message, /imports "\.\/worker\.js" at run time \(node_modules\/threads\/lib\/index\.js:2\)/)
+  for (const problem of [own, resolved]) assert.match(problem!.hint!, /new URL\('.\/NAME', import.meta.url\)/)
 })
 
 test('a module that waits forever or ends the process is reported', async () => {

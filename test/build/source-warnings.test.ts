@@ -89,9 +89,24 @@ test('code that asks for its own path is a warning, in packages at the import th
     'node_modules/guarded/index.js': 'module.exports = typeof __dirname === "undefined" ? "" : __dirname\n',
     'node_modules/shaken/index.js': 'export const used = 1\nexport const gone = () => import.meta.dirname\n',
     'node_modules/shaken/package.json': '{ "type": "module", "sideEffects": false, "exports": "./index.js" }',
-    'src/c.ts': actionReturning('used', `import { used } from 'shaken'`),
+    'src/c.ts': actionReturning(
+      '[used, Promise.resolve("./a"), resolves.file]',
+      `import { used } from 'shaken'\nimport resolves from 'resolves'`,
+    ),
+    'node_modules/resolves/package.json': '{ "name": "resolves", "main": "index.js" }',
+    'node_modules/resolves/index.js': `const own = ["./worker.js"]\nexports.file = require.resolve("./worker.js", own)\n`,
+    'src/d.ts': actionReturning('bundled()', `import { bundled } from 'bundled'`),
+    'node_modules/bundled/package.json': '{ "name": "bundled", "type": "module", "exports": "./dist/index.js" }',
+    'node_modules/bundled/dist/index.js': `export const bundled = () => __dirname;\n//# sourceMappingURL=index.js.map\n`,
+    'node_modules/bundled/dist/index.js.map': JSON.stringify({
+      version: 3,
+      sources: ['../lib/fonts.js'],
+      sourcesContent: ['export const bundled = () => __dirname;'],
+      names: [],
+      mappings: 'AAAA,OAAO,MAAM,OAAO,GAAG,MAAM,SAAS',
+    }),
   })
-  const found = await diagnose(project.root, defineActions('src/a.ts', 'src/b.ts', 'src/c.ts'))
+  const found = await diagnose(project.root, defineActions('src/a.ts', 'src/b.ts', 'src/c.ts', 'src/d.ts'))
   assert.deepEqual(
     found.map(
       ({ file, code, severity, message, range: { start } }) =>
@@ -101,6 +116,8 @@ test('code that asks for its own path is a warning, in packages at the import th
       'src/a.ts:1:28 warning WP_BUILD_PACKAGE_PATH The package "reads" reads files at its own path (__dirname in node_modules/reads/index.js:3)',
       'src/b.ts:4:13 warning WP_BUILD_OWN_PATH "__dirname" is not defined in a release',
       'src/b.ts:4:24 warning WP_BUILD_OWN_PATH "import.meta.dirname" is not defined in a release',
+      'src/c.ts:2:22 warning WP_BUILD_PACKAGE_PATH The package "resolves" reads files at its own path (require.resolve in node_modules/resolves/index.js:2)',
+      'src/d.ts:1:25 warning WP_BUILD_PACKAGE_PATH The package "bundled" reads files at its own path (__dirname in node_modules/bundled/lib/fonts.js:1)',
     ],
   )
 })
