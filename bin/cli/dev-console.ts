@@ -73,6 +73,13 @@ export class DevConsole implements Console {
     writeLine(`\n  Ready in ${(event.ms / 1000).toFixed(2)} s.${this.#options.hasKeys ? `   ${keys}` : ''}\n`)
   }
 
+  foundWarnings(diagnostics: readonly Diagnostic[]): void {
+    const { fresh } = this.#problems.update({ diagnostics }, true)
+    if (fresh.length === 0) return
+    line(paint('yellow', plural(fresh.length, 'warning')))
+    this.#list(fresh)
+  }
+
   answered(answered: News<'answered'>): void {
     const failure = this.#removeFailure(answered.id)
     const width = process.stdout.isTTY ? widthOf(process.stdout) : undefined

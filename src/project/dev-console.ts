@@ -9,6 +9,8 @@ import type { SuggestedRequest } from './suggest-requests.ts'
 /** The output of `dev`. */
 export interface DevConsole {
   started(event: DevStarted): void
+  /** The project that is served first has these warnings. */
+  foundWarnings(diagnostics: readonly Diagnostic[]): void
   answered(answered: RequestReport): void
   failed(error: unknown, request: { id: string; method: string; path: string }): void
   /** Project code failed outside of a request: a rejected promise that was not awaited, or a timer. */

@@ -78,9 +78,8 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   opened.defer(await announceDev(options.folder, event.url))
   options.console.started(event)
   if (other !== undefined) options.console.warned(describeOther(other))
-  for (const { code, file, range, message } of first.diagnostics)
-    if (code === 'WP_HOST_ACTION') options.console.warned(`${file}:${range.start.line}: ${message}`)
   if ('failed' in first) options.console.reloadFailed({ ...first, files: [], isServing: false })
+  else options.console.foundWarnings(first.diagnostics)
   const issueToken = async () => {
     const issued = await issueHostToken(
       { ...session.host, actor: { how: 'command', name: 'dev' } },

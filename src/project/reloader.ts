@@ -83,7 +83,8 @@ export function createReloader(options: ReloaderOptions): (request?: ReloadReque
     try {
       return await reloader.reloadFiles(request)
     } catch (error) {
-      return { files: [], assets: reloader.assets, diagnostics: [], failed: true, error, state: messageOf(error) }
+      const { assets, warnings: diagnostics } = reloader
+      return { files: [], assets, diagnostics, failed: true, error, state: messageOf(error) }
     }
   }
 }
@@ -107,6 +108,8 @@ class Reloader {
   #unserved: ReadonlySet<string> = new Set()
   /** The assets of the last build. */
   assets: ReadonlySet<string> = new Set()
+  /** What the last build warned about, which may be why its release does not load. */
+  warnings: readonly Diagnostic[] = []
   #migrated: string | undefined
   /** The definition files as last loaded; undefined if they have errors. */
   #files: { readonly of: LoadedProject; readonly files: readonly DefinitionFile[] | undefined } | undefined
@@ -134,6 +137,7 @@ class Reloader {
     const assets = new Set([...built.assets, ...outside])
     this.assets = assets
     const diagnostics = [...loaded.diagnostics, ...built.diagnostics]
+    this.warnings = diagnostics.filter(({ severity }) => severity === 'warning')
     const { release } = built
     if (release === undefined || hasErrors(diagnostics)) {
       await writeProjectTypes(loaded, definition)

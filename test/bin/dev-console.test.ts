@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { DevConsole } from '../../bin/cli/index.ts'
-import { WaypostError } from '../../src/kit/index.ts'
+import { WaypostError, type Diagnostic } from '../../src/kit/index.ts'
 
 type Started = Parameters<DevConsole['started']>[0]
 
@@ -58,6 +58,20 @@ test('a target longer than its column is followed by two spaces, or by a line br
     printStarted(t, columns, { target }).filter((line) => /System|applied/.test(line))
   assert.deepEqual(systemAt(80), [`  System    ${target}  1 migration applied`])
   assert.deepEqual(systemAt(60), [`  System    ${target}`, '            1 migration applied'])
+})
+
+test('warnings of the start are listed once, and not again after a save', (t) => {
+  const range = { start: { line: 3, column: 7 }, end: { line: 3, column: 13 } }
+  const warning: Diagnostic = { code: 'WP_TEST', severity: 'warning', message: 'Odd', file: 'src/a.ts', range }
+  const text = printOn(t, 80, (dev) => {
+    dev.foundWarnings([])
+    dev.foundWarnings([warning])
+    const migration = { applied: [], written: [] } as const
+    dev.reloaded({ files: ['src/b.ts'], ms: 5, diagnostics: [warning], migration, isFixed: false })
+  }).join('\n')
+  assert.match(text, /^[\d:]{8} {2}1 warning\n {10}src\/a\.ts:3:7 {2}warning {2}Odd\n/)
+  assert.match(text, /reload src\/b\.ts {3}5\.0 ms, 1 warning as before\n$/)
+  assert.equal(text.match(/Odd/g)?.length, 1)
 })
 
 for (const columns of [60, 80, 140]) {

@@ -21,7 +21,7 @@ test('dev reports statements that the database rejects at their line, until they
     await using dev = await startDev(project.folder)
     const warning = 'GET /titles would fail: no such column: titel'
     await until('the statement is reported', () => dev.output().includes(warning))
-    assert.match(dev.output(), /resources\/routes\/titles\.yml:6: GET/)
+    assert.match(dev.output(), /resources\/routes\/titles\.yml:6:\d+ {2}warning {2}GET/)
     let seen = dev.output().length
     await project.edit('resources/routes/titles.yml', 'titel', 'titl')
     await until('the change is reported', () => dev.output().slice(seen).includes('no such column: titl'))
