@@ -15,10 +15,18 @@ export interface Project {
  * @throws WP_PROJECT_NONE, WP_PROJECT_BACKSLASH
  */
 export function findProject(folder: string): Project {
-  // esbuild and Node read it as the separator of Windows.
-  if (path.sep === '/' && folder.includes('\\')) throw errors.WP_PROJECT_BACKSLASH({ folder })
+  assertBuildable(folder)
   if (!existsSync(path.join(folder, 'waypost.yml'))) throw errors.WP_PROJECT_NONE({ folder })
   return { root: folder, label: readName(folder) ?? path.basename(folder) }
+}
+
+/**
+ * Checks that a project in a folder could be built.
+ * @throws WP_PROJECT_BACKSLASH
+ */
+export function assertBuildable(folder: string): void {
+  // esbuild and Node read it as the separator of Windows.
+  if (path.sep === '/' && folder.includes('\\')) throw errors.WP_PROJECT_BACKSLASH({ folder })
 }
 
 function readName(folder: string): string | undefined {

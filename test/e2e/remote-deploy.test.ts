@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -12,6 +13,7 @@ import { send } from '../support/send.ts'
 import { makeSystem, type NewSystem } from './new-system.ts'
 import { assertCalm, startServe, type Serving } from './serving.ts'
 import { longTest } from '../support/forms.ts'
+import { until } from '../support/until.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -135,6 +137,40 @@ export default class Report implements Action<'GET /report'> {
     await project.edit('resources/routes/todo/collection.yml', 'public: false', 'public: true')
     const nothing = await project.run(`deploy --plan --detailed-exitcode --url ${url}`, { env: planner })
     assert.equal(nothing.code, 0, nothing.stdout + nothing.stderr)
+  })
+
+  it('continues with migrations on the server after Ctrl-C, which the command says, and how to see it', async () => {
+    const [begun, released] = ['begun', 'released'].map((name) => path.join(project.folder, name))
+    await project.write(
+      'migrations/System/20261125-wait.ts',
+      `import { existsSync, writeFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+export default {
+  async up() {
+    writeFileSync(${JSON.stringify(begun)}, '')
+    while (!existsSync(${JSON.stringify(released)})) await pause(20)
+  },
+  async down() {},
+}
+`,
+    )
+    const deploying = project.start(`deploy --yes --migrate --url ${url}`, { env: deployer })
+    await until('the server migrates', () => existsSync(begun!))
+    const { code, stdout, stderr } = await deploying.stop('SIGINT')
+    assert.equal(code, 130)
+    assert.match(stderr, new RegExp(`Stopped waiting\\. The server ${url} continues with the migrations`))
+    assert.match(stderr, new RegExp(`waypost deploy --plan --url ${url}`))
+    assert.doesNotMatch(stdout, /Activated/)
+    const pending = async () => {
+      const plan = await project.run(`deploy --plan --json --url ${url}`, { env: planner })
+      return JSON.parse(plan.stdout).pending_migrations
+    }
+    assert.deepEqual(await pending(), ['System/20261125-wait'])
+    await writeFile(released!, '')
+    await until('the plan shows that the migration has run', async () => (await pending()).length === 0)
+    const done = await deploy(deployer, ' --migrate')
+    assert.equal(done.code, 0, done.stderr)
+    assert.doesNotMatch(done.stdout, /Migrated/)
   })
 
   it('reports problems of credentials and addresses, with hints', async () => {

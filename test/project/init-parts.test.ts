@@ -171,6 +171,13 @@ test('a folder with other files is not a project, and nothing is written without
   assert.deepEqual(await readdir(folder), ['package.json'])
 })
 
+test('nothing is written into a folder in which a project cannot be built', async () => {
+  if (path.sep !== '/') return
+  const made = initProject({ ...options, folder: path.join(home, 'back\\slash') })
+  await assert.rejects(made, { code: 'WP_PROJECT_BACKSLASH' })
+  assert.ok(!(await readdir(home)).some((name) => name.includes('\\')))
+})
+
 test('nothing is written through a link that leads out of the folder', async () => {
   const folder = path.join(home, 'linked')
   await mkdir(folder)

@@ -10,6 +10,7 @@ import { openRemoteTarget, parseServerUrl } from '../../src/project/deploy/remot
 import { groupUploads } from '../../src/project/deploy/remote/upload-artifacts.ts'
 import { makeGreeting } from '../backend/deployers.ts'
 import { selfSigned } from '../outbound/self-signed.ts'
+import { until } from '../support/until.ts'
 
 const token = 'a-token-that-nobody-prints'
 const deployable = { release: makeGreeting('hello'), files: [] }
@@ -182,6 +183,21 @@ describe('a server that receives a deployment', () => {
       hint: /NODE_EXTRA_CA_CERTS/,
     })
     assert.deepEqual(requests, [])
+  })
+})
+
+test('a stopped wait for migrations says that the server continues, and how to see it', async () => {
+  await using site = await openSite(() => undefined)
+  const target = await openRemoteTarget({ url: site.url, variables: { WAYPOST_TOKEN: token } })
+  const stopping = new AbortController()
+  const migrating = target.migrate(deployable, { signal: stopping.signal })
+  void migrating.catch(() => undefined)
+  await until('the server has the request', () => site.bodies.length === 1)
+  stopping.abort()
+  await assert.rejects(migrating, {
+    code: 'WP_PROJECT_REMOTE_MIGRATING',
+    message: `Stopped waiting. The server ${site.url} continues with the migrations`,
+    hint: `To see which ones have run: waypost deploy --plan --url ${site.url}. When all have, deploy again.`,
   })
 })
 

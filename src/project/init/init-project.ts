@@ -11,6 +11,7 @@ import {
   type PackageManager,
 } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
+import { assertBuildable } from '../find-project.ts'
 import { copyFiles } from './copy-files.ts'
 import { fillPackage, packageName } from './fill-package.ts'
 import { install, type InstallResult } from './install.ts'
@@ -47,10 +48,11 @@ const templates = path.join(installation, 'templates')
 
 /**
  * Creates a project, or adds parts to an existing one. Files are never overwritten.
- * @throws WP_PROJECT_TEMPLATE, WP_PROJECT_NOT_EMPTY, WP_PROJECT_NO_FOLDER
+ * @throws WP_PROJECT_TEMPLATE, WP_PROJECT_NOT_EMPTY, WP_PROJECT_NO_FOLDER, WP_PROJECT_BACKSLASH
  */
 export async function initProject(options: InitOptions): Promise<InitReport> {
   const { folder, parts = [], onWait } = options
+  assertBuildable(folder)
   const manager = findPackageManager(folder, variable(readEnvironment(), 'npm_config_user_agent'))
   if (parts.length > 0 && options.template === undefined && usesWaypost(folder)) {
     const { files: added, left } = await addParts(folder, parts)

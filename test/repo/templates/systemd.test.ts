@@ -52,6 +52,18 @@ describe('the units for systemd', () => {
     assert.ok(readPart(`${folder}/README.md`).includes(needed))
   })
 
+  it('give a server the memory that it takes with full tables and slow clients, as the other recipes do', () => {
+    const megabytes = (value = '') => Number(/^(\d+)M(?:i)?$/i.exec(value)?.[1])
+    const compose = /mem_limit: (\S+)/.exec(readPart('docker/compose.yml'))?.[1]
+    const kubernetes = /limits: \{ memory: (\S+) \}/.exec(readPart('kubernetes/deploy/kubernetes/server.yml'))?.[1]
+    for (const file of ['waypost.service', 'waypost@.service']) {
+      const [high, max] = ['MemoryHigh', 'MemoryMax'].map((key) => megabytes(valuesOf(file, key)[0]))
+      const measured = 120 + 400 // idle, and docs/operations.md
+      assert.ok(high! > measured && max! > high!, file)
+      assert.deepEqual([megabytes(compose), megabytes(kubernetes)], [max, max])
+    }
+  })
+
   it('share the port where there are several of them', () => {
     assert.match(valuesOf('waypost@.service', 'ExecStart')[0]!, / serve --reuse-port$/)
     assert.deepEqual(valuesOf('waypost@.service', 'WantedBy'), ['waypost.target'])
