@@ -123,6 +123,16 @@ test('the command that does exactly that is said', () => {
     describePlanEnd(plan, { migrate: false }).join('\n'),
     /4 added, 3 changed, 1 removed; 3 break callers\. Nothing was changed on the target\.\n[^]*waypost deploy --url https:\/\/api\.example\.com --migrate --against 4f1c9a2e/,
   )
+  const sentence =
+    /A deployment is refused until all servers have ORDERS_URL\. Set it with waypost env:set, or afterwards, with --allow-missing\./
+  const said = describePlanEnd(plan, { migrate: false }).join(' ')
+  assert.match(said.replaceAll(/\s+/g, ' '), sentence)
+  assert.match(
+    formatPlanMarkdown(plan, false).replaceAll(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code))),
+    sentence,
+  )
+  const unset = { ...plan, missingVariables: [{ name: 'ORDERS_URL', servers: [] }] }
+  assert.doesNotMatch(describePlanEnd(unset, { migrate: false }).join(' '), /refused/)
   const copied = describePlanEnd(plan, { migrate: false, from: 'https://test.example.com' }).join('\n')
   assert.match(copied, /waypost deploy --from https:\/\/test\.example\.com --url https:\/\/api\.example\.com --migrate/)
 })

@@ -71,7 +71,8 @@ export function describeAccess({ accessWarnings: { length } }: Pick<DeployPlan, 
 export function describeMissing({ missingVariables }: Pick<DeployPlan, 'missingVariables'>): string {
   const names = missingVariables.filter(({ servers }) => servers.length > 0).map(({ name }) => name)
   if (names.length === 0) return ''
-  return `A deployment is refused until the servers have ${joinWords(names)}. Run waypost env:set, or add --allow-missing to set ${names.length === 1 ? 'it' : 'them'} afterwards.`
+  const them = names.length === 1 ? 'it' : 'them'
+  return `A deployment is refused until all servers have ${joinWords(names)}. Set ${them} with waypost env:set, or afterwards, with --allow-missing.`
 }
 
 /** Describes what a plan left to do, with the command for it. */
@@ -96,10 +97,10 @@ export function describePlanEnd(plan: DeployPlan, { migrate, from }: DeployFlags
   if (plan.olderServers.length > 0)
     return [summary, '', `  ${wrap('A deployment is refused until the servers with an older version are updated.', 2)}`]
   const missing = describeMissing(plan)
-  if (missing !== '') return [summary, '', `  ${wrap(missing, 2)}`]
   const head = '  To deploy exactly this:'
   return [
     summary,
+    ...(missing === '' ? [] : ['', `  ${wrap(missing, 2)}`]),
     '',
     // A command to copy is never wrapped.
     `${head}${head.length + 2 + command.length > widthOf(process.stdout) ? '\n    ' : '  '}${paint('cyan', command)}`,

@@ -21,7 +21,10 @@ export function renderFirstRun({ base, service, csrf, code, user, problem }: Fir
     `Set up ${service}`,
     html`${renderBadge(service, 'service')}
       <h1>Set up ${renderName(service)}</h1>
-      <p class="soft">The server printed a code when it started. Enter it to create the first administrator.</p>
+      <p class="soft">
+        The server prints a code when it starts on a terminal or with <code>--first-run-code</code>. Enter it to create
+        the first administrator.
+      </p>
       ${problem === undefined ? undefined : html`<p class="box bad" role="alert" id="problem">${problem}</p>`}
       <form method="post" action="${base}/authorization/first-run">
         <input type="hidden" name="csrf" value="${csrf}" />
