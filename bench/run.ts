@@ -17,6 +17,7 @@ import { measureGrowth } from './growth.ts'
 import { measureLargeFiles } from './large-files.ts'
 import { measureLocked } from './locked.ts'
 import { measureLogins } from './logins.ts'
+import { measureLongSnapshot } from './long-snapshot.ts'
 import { measurePublish } from './publish.ts'
 import { measurePull } from './pull.ts'
 import { measureReload } from './reload.ts'
@@ -57,7 +58,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   pages: measureDeliveryPages,
 }
 /** Only run if named. */
-const byHand: typeof parts = { million: measureMillion, growth: measureGrowth }
+const byHand: typeof parts = { million: measureMillion, growth: measureGrowth, snapshot: measureLongSnapshot }
 const all = { ...parts, ...byHand }
 
 const words = process.argv.slice(2)

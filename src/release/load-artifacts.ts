@@ -7,8 +7,9 @@ import { messageOf, publicModules, sha256, urlOfModule } from '../kit/index.ts'
 import type { Artifact } from './manifest.ts'
 import { errors } from './errors.ts'
 
+/** For the process that loads modules to check them: it imports this module alone. */
 export { resolveStack } from './artifact-urls.ts'
-import { hashOfUrl, isArtifactUrl, locateSources, makeArtifactUrl, noteSources } from './artifact-urls.ts'
+import { hashOfUrl, isArtifactUrl, locateSources, makeArtifactUrl, noteSources, resolveStack } from './artifact-urls.ts'
 import { watchResources } from './module-resources.ts'
 
 // Both are written by the builder (src/build/link-artifacts.ts). A newer server must read what an older one wrote.

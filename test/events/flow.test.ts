@@ -124,6 +124,29 @@ onBothDatabases('a reading', (world) => {
     assert.equal(paused.length, 250)
   })
 
+  test('begins in each lane at its mark, except for ordered subscriptions, and tells without one where the oldest message is', async () => {
+    const user = await world().addUser()
+    const [plain, ordered] = await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 2))
+    const { db } = world().system
+    await db.updateTable('waypost_subscription').set({ lane: 5 }).execute()
+    await db.updateTable('waypost_subscription').set({ ordered: 1 }).where('id', '=', ordered!).execute()
+    for (let n = 0; n < 3; n++) await world().dispatch('note', n)
+    await fanOut(world())
+    const messages = await db.selectFrom('waypost_message').select('id').orderBy('id').execute()
+    const all = await read(world())
+    assert.deepEqual([all.deliveries.length, all.visited, [...all.oldest]], [6, 2, [[5, messages[0]!.id]]])
+    const from = messages[2]!.id.slice(0, -1)
+    const reading = await read(world(), { positions: all.positions.map((hand) => ({ ...hand, from })) })
+    assert.deepEqual([reading.oldest.size, reading.positions.every((hand) => hand.from === from)], [0, true])
+    const messagesOf = (id: string) =>
+      reading.deliveries.filter((one) => one.subscription === id).map(({ message }) => message)
+    assert.deepEqual(messagesOf(plain!), [messages[2]!.id])
+    assert.deepEqual(
+      messagesOf(ordered!),
+      messages.map(({ id }) => id),
+    )
+  })
+
   test('of those that were put off goes round those that are due', async () => {
     const user = await world().addUser()
     await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 25))
@@ -326,7 +349,12 @@ type Limits = Partial<Pick<ReadRequest, 'positions' | 'size' | 'maxSubscriptions
 
 /** Reads from all lanes, from the beginning. */
 function read({ system, catalog, settings }: World, limits: Limits = {}) {
-  const positions = Array.from({ length: laneCount }, (_, lane) => ({ lane, after: '', later: [0, ''] as const }))
+  const positions = Array.from({ length: laneCount }, (_, lane) => ({
+    lane,
+    after: '',
+    from: '',
+    later: [0, ''] as const,
+  }))
   const all = { positions, size: 500, maxSubscriptions: 500, maxLater: 500 }
   return readDeliveries(system, { ...all, ...limits, loaded: [], catalog, settings })
 }

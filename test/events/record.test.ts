@@ -240,7 +240,12 @@ async function hold(world: World, count: number): Promise<{ held: readonly Loade
   const memory = new Memory(world.clock)
   memory.queues.limits = { total: 2 * count, perEndpoint: 1 }
   const terms = { catalog: world.catalog, settings: world.settings }
-  const positions = Array.from({ length: laneCount }, (_, lane) => ({ lane, after: '', later: [0, ''] as const }))
+  const positions = Array.from({ length: laneCount }, (_, lane) => ({
+    lane,
+    after: '',
+    from: '',
+    later: [0, ''] as const,
+  }))
   const limits = { size: 100, maxSubscriptions: 100, maxLater: 100 }
   const { deliveries } = await readDeliveries(world.system, { ...terms, ...limits, positions, loaded: [] })
   const ids = deliveries.map((one) => one.subscription)

@@ -1,7 +1,7 @@
 // Lists of the admin API over many rows. What the database reads is counted, because times depend on the machine.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { CompiledQuery, Kysely, sql, type Dialect } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import {
   listHostAudit,
   listHostClients,
@@ -11,10 +11,11 @@ import {
   listHostTokens,
   listHostUsers,
 } from '../../src/operate/index.ts'
-import { readInIndexOrder, type System, type SystemTables } from '../../src/store/index.ts'
+import type { System } from '../../src/store/index.ts'
 import type { Host } from '../../src/host/index.ts'
 import { readDeliveries } from '../../src/events/lanes/read.ts'
 import { defaultSettings } from '../../src/kit/index.ts'
+import { explainQuery, pagesOf, recordQueries, type Recorded } from '../support/recorded-queries.ts'
 import { startTestServer, systemKinds, type TestServer } from '../support/server.ts'
 
 const deliveries = 100_000
@@ -223,7 +224,7 @@ for (const kind of systemKinds) {
         const { deliveries: read } = await readDeliveries(host.system, {
           catalog: { note: {} },
           settings: defaultSettings,
-          positions: [{ lane: 2, after: '', later: [0, ''] }],
+          positions: [{ lane: 2, after: '', from: '', later: [0, ''] }],
           loaded: [],
           size: limit,
           maxSubscriptions: 10,
@@ -265,63 +266,17 @@ for (const kind of systemKinds) {
         else if (!isSmall) assert.doesNotMatch(plan, /^SCAN (?!.*USING)|TEMP B-TREE FOR ORDER BY/m, `${text}\n${plan}`)
         return
       }
-      type Line = { 'QUERY PLAN': readonly { readonly Plan: Plan }[] }
-      const explain = CompiledQuery.raw(`explain (analyze, buffers, format json) ${text}`, [...parameters])
-      const run = (db: System['db']) => db.executeQuery<Line>(explain)
-      const { rows } = await (isInIndexOrder ? readInIndexOrder(system, run) : run(system.db))
-      const plan = rows[0]!['QUERY PLAN'][0]!.Plan
-      const pages = plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+      const plan = await explainQuery(system, { sql: text, parameters, isInIndexOrder })
+      const pages = pagesOf(plan)
       const max = / as chosen/.test(text) ? maxPagesOfLane : maxPages
       assert.ok(pages <= max, `${pages} pages\n${text}\n${JSON.stringify(plan, undefined, 1)}`)
     }
   })
 }
 
-interface Plan {
-  readonly 'Shared Hit Blocks': number
-  readonly 'Shared Read Blocks': number
-}
-
-interface Recorded extends Pick<CompiledQuery, 'sql' | 'parameters'> {
-  /** Whether it ran in `readInIndexOrder`. */
-  readonly isInIndexOrder: boolean
-}
-
-/** Returns the host with a System that records its queries, those of MikroORM too. */
+/** Returns the host with a System that records its queries. */
 function record(host: Host): { host: Host; queries: Recorded[] } {
-  const queries: Recorded[] = []
-  const { database } = host.system
-  const dialect = (): Dialect => {
-    const made = database.dialect()
-    return {
-      createAdapter: () => made.createAdapter(),
-      createIntrospector: (db) => made.createIntrospector(db),
-      createQueryCompiler: () => made.createQueryCompiler(),
-      createDriver() {
-        const driver = made.createDriver()
-        const acquire = driver.acquireConnection.bind(driver)
-        const release = driver.releaseConnection.bind(driver)
-        driver.acquireConnection = async (...options) => {
-          const connection = await acquire(...options)
-          const execute = connection.executeQuery.bind(connection)
-          let isInIndexOrder = false
-          connection.executeQuery = async (query, ...more) => {
-            if (query.sql.startsWith('begin read only')) isInIndexOrder = true
-            if (/^\s*(select|with)/i.test(query.sql)) queries.push({ ...query, isInIndexOrder })
-            return execute(query, ...more)
-          }
-          return connection
-        }
-        driver.releaseConnection = (connection) => {
-          delete (connection as Partial<typeof connection>).executeQuery // pooled: each use records anew
-          return release(connection)
-        }
-        return driver
-      },
-    }
-  }
-  const db = new Kysely<SystemTables>({ dialect: dialect() })
-  const system = { ...host.system, db, database: { ...database, dialect } } as unknown as System
+  const { system, queries } = recordQueries(host.system)
   return { host: { ...host, system }, queries }
 }
 

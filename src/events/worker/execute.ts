@@ -239,6 +239,7 @@ class Worker {
     const isOwn = (lane: number) => owners.has(lane) && owners.get(lane)!.id === this.#member.id
     if (due.some((lane) => !owners.has(lane) || isOwn(lane))) {
       this.#others = undefined
+      this.#reader.forgetMarks()
       return due.every(isOwn) && this.#triesLeft-- <= 0
     }
     const now = clock.monotonic()

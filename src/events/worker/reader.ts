@@ -12,6 +12,7 @@ import type { EventCatalog } from '../message/catalog.ts'
 import { fanOutChunk, findMessages } from '../message/fan-out.ts'
 import type { Clock, Settings } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
+import { LowWater } from './low-water.ts'
 import type { Contents, Memory } from './memory.ts'
 
 const intervalMs = 250
@@ -21,6 +22,9 @@ const lowWater = 500
 /** The same, below which a message with many subscribers continues. Higher, because its deliveries are read afterwards. */
 const fanOutWater = 750
 const readSize = 500
+/** A reading takes longer than this, and than this for each subscription, if it passes much that was delivered. */
+const slowReadMs = 30
+const slowVisitMs = 0.05
 /** Readings that find nothing, after which a round through many lanes is not continued at once. */
 const maxEmptyRounds = 100
 
@@ -42,6 +46,7 @@ interface Parts extends ReaderOptions {
 export class Reader {
   readonly #parts: Parts
   readonly #positions = new Map<number, LanePosition>()
+  readonly #lowWater = new LowWater()
   #nextMessagesAt = -Infinity
   /** Whether a message was seen whose fan-out is partly done. */
   #hasBegun = false
@@ -76,6 +81,12 @@ export class Reader {
   /** Begins again, after the worker has lost its lanes. */
   reset(): void {
     this.#positions.clear()
+    this.#lowWater.clear()
+  }
+
+  /** Reads from now on what its marks have left out. */
+  forgetMarks(): void {
+    this.#lowWater.clear()
   }
 
   /**
@@ -119,8 +130,13 @@ export class Reader {
     const { system, clock, memory, member } = this.#parts
     const { lanes } = member
     if (lanes.length === 0 || member.isLeaving || !member.isLive()) return false
-    const positions = lanes.map((lane) => this.#positions.get(lane) ?? { lane, after: '', later: [0, ''] as const })
-    this.#nextReadAt = clock.monotonic() + intervalMs
+    const monotonic = clock.monotonic()
+    const now = Math.min(clock.now(), memory.now())
+    const positions = lanes.map((lane) => {
+      const position = this.#positions.get(lane) ?? { lane, after: '', from: '', later: [0, ''] as const }
+      return position.after === '' ? { ...position, from: this.#lowWater.begin(lane, { now, monotonic }) } : position
+    })
+    this.#nextReadAt = monotonic + intervalMs
     memory.beginReading()
     try {
       const growth = 4 ** Math.min(this.#emptyRounds, 3)
@@ -135,7 +151,12 @@ export class Reader {
         maxLater: perLane((position) => position.later[0] !== 0),
       })
       this.#isAhead = false
-      for (const position of reading.positions) this.#positions.set(position.lane, position)
+      const isSlow = clock.monotonic() - monotonic > slowReadMs + slowVisitMs * reading.visited
+      for (const position of reading.positions) {
+        this.#positions.set(position.lane, position)
+        this.#lowWater.found(position.lane, { oldest: reading.oldest.get(position.lane), isSlow })
+        if (position.after === '') this.#lowWater.end(position.lane, monotonic)
+      }
       const partial = reading.positions.filter((position) => position.after !== '' || position.later[0] !== 0)
       this.#isPartial = partial.length > lanes.length / 4
       const hasFound = await this.#admit(reading.deliveries)

@@ -11,6 +11,7 @@ import {
   type Driver,
   type QueryResult,
 } from 'kysely'
+import { sortedIdPrefix } from '../../../src/kit/index.ts'
 import type { System, SystemTables } from '../../../src/store/index.ts'
 import { errors } from '../../../src/store/sql/errors.ts'
 import { SqliteHandle } from '../../../src/store/sql/sqlite-handle.ts'
@@ -89,6 +90,20 @@ export class Database {
   select<Row>(text: string, ...parameters: unknown[]): readonly Row[] {
     this.#setClock()
     return this.#handle.execute({ sql: text, parameters }).rows as Row[]
+  }
+
+  /** Adds a fresh delivery of an old message, whose dispatch was in a long transaction, or on a server whose clock is behind. */
+  addLate(): void {
+    const message = sortedIdPrefix('msg_', this.#simulation.epoch - 3_600_000)
+    this.select(
+      `insert into waypost_message (id, event, data, created_at, fanned_out_at) values (?, 'note', '"late"', 0, 0)`,
+      message,
+    )
+    this.select(
+      `insert into waypost_delivery (id, message_id, subscription_id, lane, status, due_at, failures, lost, created_at)
+        select 'dlv_late', ?, id, lane, 'pending', 0, 0, 0, 0 from waypost_subscription where ordered = 0 limit 1`,
+      message,
+    )
   }
 
   takeRecorded(): readonly Recorded[] {

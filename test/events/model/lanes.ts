@@ -354,6 +354,7 @@ class Model {
     this.database.slowRate = 0
     for (const { process } of this.rules.workers) process.thaw()
     for (let count = 0; count < 2; count++) this.#join(false, Infinity)
+    this.database.addLate()
   }
 
   #outboundOf(worker: Worker): Outbound {

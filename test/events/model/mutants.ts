@@ -87,6 +87,13 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     faults: ['kill'],
     isLong: true,
   },
+  'a lane is always read from its mark': {
+    file: 'src/events/worker/low-water.ts',
+    text: 'monotonic < mark.until',
+    replacement: 'mark.until > 0',
+    faults: ['slow'],
+    isLong: true,
+  },
   'lanes are taken without a look at who has them': {
     file: member,
     text: 'where (${seen})`',

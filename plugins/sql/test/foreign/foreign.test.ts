@@ -305,7 +305,15 @@ test('a column of which rows disagree can be read, filtered and sorted, but not 
   const { columns } = await loadTable({ ...others.sqlite[3]!, written: {} }, 'sqlite')
   const table: TableSnapshot = { columns, key: ['id'] }
   const problems = (config: Partial<TableConfig>, method = 'POST') => {
-    const use = { method, path: '/row', public: true, declared: { responses: {} }, schemas: {}, events: {} }
+    const use = {
+      method,
+      path: '/row',
+      public: true,
+      declared: { responses: {} },
+      schemas: {},
+      events: {},
+      databases: {},
+    }
     const all = { table: 'mixed', columns: 'all', ...config } as const
     return describeTable(all, { ...use, connections: {}, actions: {} }, { System: { tables: { mixed: table } } })
       .problems
