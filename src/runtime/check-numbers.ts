@@ -56,10 +56,16 @@ export function checkNumbers({ values, unusual, part, isInteger }: NumberCheck):
   })
 }
 
+/** Whether digits got lost. As in a body, large numbers such as 1e300 are fine where a number need not be an integer. */
+function isRounded(value: number, text: string): boolean {
+  return digits.test(text) && text !== BigInt(value).toString()
+}
+
 const limits = `must be a number ${exactIntegers}`
 
 function checkNumber(value: number, text: string, isInteger: () => boolean): string | undefined {
-  if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) return limits
+  if (!Number.isFinite(value)) return limits
+  if (Number.isInteger(value) && !Number.isSafeInteger(value) && (isInteger() || isRounded(value, text))) return limits
   if (digits.test(text)) return undefined
   if (isInteger()) return 'must be integer'
   return jsonNumber.test(text) ? undefined : 'must be number'

@@ -237,6 +237,18 @@ export const parameterCases: readonly ValidationCase[] = [
     status: 400,
     problems: ['query/list/0 must be integer'],
   },
+  ...Object.entries({ '1e300': 1e300, '-1e%2B22': -1e22, '100000000000000000000': 1e20 }).map(([text, ratio]) => ({
+    what: `${text} is a number that need not be an integer, as in a body`,
+    sent: { path: `/item/7/a?ratio=${text}` },
+    status: 200,
+    got: { query: { from: 0, open: true, ratio } },
+  })),
+  {
+    what: 'digits of a number are not lost',
+    sent: { path: '/item/7/a?ratio=9007199254740993' },
+    status: 400,
+    problems: [`query/ratio must be a number ${exact}`],
+  },
   {
     what: 'the largest integers pass',
     sent: { path: '/item/9007199254740991/a?from=-9007199254740991' },
