@@ -124,5 +124,12 @@ export {
 export { useArtifacts, type ArtifactUse } from './artifact-uses.ts'
 export type { ClosedModules, LeftOpen } from './module-resources.ts'
 export { type ImportLimits, importWithTimeout } from './import-with-timeout.ts'
-export { artifactLoader, importArtifact, isImported, makeFileArtifact, registerArtifacts } from './load-artifacts.ts'
+export {
+  artifactLoader,
+  importArtifact,
+  isImported,
+  makeFileArtifact,
+  registerArtifacts,
+  resolveStack,
+} from './load-artifacts.ts'
 export { isProjectFrame, readSources, showSourceFiles } from './artifact-urls.ts'

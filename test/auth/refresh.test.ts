@@ -12,7 +12,7 @@ for (const kind of chooseKinds('postgresql')) {
   describe(`refresh tokens on ${kind}`, () => {
     let world: World
     before(async () => {
-      world = await openWorld(kind)
+      world = await openWorld(kind, { isUnusual: true })
     })
     after(() => world.close())
 

@@ -11,7 +11,7 @@ for (const kind of chooseKinds('postgresql')) {
   describe(`throttling on ${kind}`, () => {
     let server: TestServer
     before(async () => {
-      server = await startTestServer({ kind })
+      server = await startTestServer({ kind, isUnusual: true })
     })
     after(() => server.close())
 

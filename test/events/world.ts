@@ -212,7 +212,7 @@ async function makeFile() {
 }
 
 async function makeDatabase() {
-  const server = await startPostgres()
+  const server = await startPostgres({ unusual: true, translated: false })
   return { url: await server.createSystem(), remove: () => server.stop() }
 }
 

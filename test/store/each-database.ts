@@ -26,7 +26,7 @@ interface Suite {
   readonly open: OpenFresh
 }
 
-/** Declares the same tests for SQLite and PostgreSQL. */
+/** Declares the same tests for SQLite and PostgreSQL, which has bad settings and messages in another language. */
 export function describeEachDatabase(name: string, declare: (suite: Suite) => void): void {
   describe(`${name}, sqlite`, () => {
     let folder: string
@@ -51,7 +51,7 @@ export function describeEachDatabase(name: string, declare: (suite: Suite) => vo
     let server: TestPostgres
     const opened: { close(): Promise<void> }[] = []
     before(async () => {
-      server = await startPostgres()
+      server = await startPostgres({ unusual: true })
     })
     after(async () => {
       await Promise.all(opened.map((database) => database.close()))

@@ -4,7 +4,7 @@ import { sql, type Kysely } from 'kysely'
 import type { PostgresDatabase } from '../../src/store/sql/postgres-dialect.ts'
 import { describeEachDatabase, type AnyTables } from './each-database.ts'
 
-type Failure = Error & { readonly statement?: string }
+type Failure = Error & { readonly code?: string; readonly statement?: string }
 
 describeEachDatabase('a stream that fails', ({ kind, open }) => {
   let opened: Awaited<ReturnType<typeof open>>
@@ -42,8 +42,9 @@ describeEachDatabase('a stream that fails', ({ kind, open }) => {
     test(`names its statement and the code that reads it, after the first rows${where}`, async () => {
       const seen: unknown[] = []
       const failed = run((own) => readAll(own.selectFrom('item').select(parsed.as('it')).orderBy('id'), seen))
-      await assert.rejects(failed, ({ message, statement, stack }: Failure) => {
-        assert.match(message, /json/i)
+      await assert.rejects(failed, ({ message, code, statement, stack }: Failure) => {
+        if (kind === 'postgresql') assert.equal(code, '22P02')
+        else assert.match(message, /json/i)
         assert.match(statement ?? '', /^select .* from "item" order by "id"$/)
         assert.match(stack ?? '', /at (async )?readAll \(.*streams\.test\.ts/)
         return true

@@ -30,30 +30,45 @@ export async function openInOtherLanguage(target: string): Promise<{ readonly ur
 /** Messages of the protocol have a type, a length and a content: https://www.postgresql.org/docs/current/protocol.html */
 function makeTranslator(): Transform {
   let pending = Buffer.alloc(0)
+  /** The bytes of a message without texts that are not sent yet. */
+  let passing = 0
+  let isFirst = true
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      pending = Buffer.concat([pending, chunk])
-      let start = 0
-      while (pending.length >= start + 5) {
-        const end = start + 1 + pending.readInt32BE(start + 1)
-        if (pending.length < end) break
-        if ('EN'.includes(String.fromCharCode(pending[start]!))) translate(pending.subarray(start + 5, end))
-        start = end
+      const isAnswerAboutTls = isFirst && chunk.length === 1
+      isFirst = isAnswerAboutTls
+      if (isAnswerAboutTls) return done(null, chunk)
+      const passed = Math.min(passing, chunk.length)
+      passing -= passed
+      this.push(chunk.subarray(0, passed))
+      pending = Buffer.concat([pending, chunk.subarray(passed)])
+      while (pending.length >= 5) {
+        const length = 1 + pending.readInt32BE(1)
+        const hasTexts = 'EN'.includes(String.fromCharCode(pending[0]!))
+        if (hasTexts && pending.length < length) break
+        if (hasTexts) translate(pending.subarray(5, length))
+        this.push(pending.subarray(0, length))
+        passing = Math.max(0, length - pending.length)
+        pending = pending.subarray(length)
       }
-      this.push(pending.subarray(0, start))
-      pending = pending.subarray(start)
       done()
     },
   })
 }
 
-/** Fields of an error have a code, a text and a zero. M, D and H are message, detail and hint. */
+/**
+ * Fields of an error have a code, a text and a zero. M, D and H are message, detail and hint. As in a translation, names
+ * and values in quotes and parentheses stay, and the quotes are other ones.
+ */
 function translate(fields: Buffer): void {
   for (let at = 0; fields[at] !== 0;) {
     const end = fields.indexOf(0, at)
-    if ('MDH'.includes(String.fromCharCode(fields[at]!)))
-      for (let index = at + 1; index < end; index++)
-        if (/[a-z]/i.test(String.fromCharCode(fields[index]!))) fields[index] = 0x7a
+    if ('MDH'.includes(String.fromCharCode(fields[at]!))) {
+      const text = fields.subarray(at + 1, end)
+      const parts = text.toString('latin1').split(/("[^"]*"|\([^)]*\))/)
+      const translated = parts.map((part, index) => (index % 2 === 0 ? part.replaceAll(/[a-z]/gi, 'z') : part))
+      text.write(translated.join('').replaceAll('"', '`'), 'latin1')
+    }
     at = end + 1
   }
 }

@@ -53,23 +53,54 @@ const minMemory = 4 * 1024 ** 3
 /** The defaults: commits are written to disk. */
 const durableFlags = ['max_connections=300']
 
+export interface StartOptions {
+  readonly durable?: boolean
+  /** All databases have the settings of a role that set everything badly. */
+  readonly unusual?: boolean
+  /** Messages are in another language, through a proxy; by default if the settings are unusual. */
+  readonly translated?: boolean
+}
+
 /**
  * Uses the server of the variable WAYPOST_TEST_POSTGRES (its `url('postgres')`), so that many test files can share one.
  * Without it, or with `durable`, starts one, which takes about half a second and always ends with this process.
  */
-export async function startPostgres({ durable = false } = {}): Promise<TestPostgres> {
+export async function startPostgres({
+  durable = false,
+  unusual = isUnusual(),
+  translated = unusual,
+}: StartOptions = {}): Promise<TestPostgres> {
   const shared = variable(readEnvironment(), 'WAYPOST_TEST_POSTGRES')
+  if (shared === undefined || durable) return startOwnPostgres({ durable, unusual })
   // Copies files, which takes two thirds of the CPU time, but would wait for the disk on a durable server.
-  if (shared !== undefined && !durable) return useServer(shared, ' strategy file_copy')
-  return startOwnPostgres({ durable })
+  const strategy = ' strategy file_copy'
+  if (!translated) return useServer(shared, { strategy, unusual })
+  const { openInOtherLanguage } = await import('./other-language.ts')
+  const proxy = await openInOtherLanguage(shared)
+  const server = useServer(shared, { strategy, shown: proxy.url, unusual })
+  return {
+    ...server,
+    async stop() {
+      await server.stop()
+      await proxy.close()
+    },
+  }
+}
+
+/** Whether all databases of a run are so. */
+function isUnusual(): boolean {
+  return variable(readEnvironment(), 'WAYPOST_TEST_POSTGRES_SETTINGS') === 'unusual'
 }
 
 /** Starts a server for one test. */
-export async function startOwnPostgres({ durable = true } = {}): Promise<OwnPostgres> {
+export async function startOwnPostgres({
+  durable = true,
+  unusual = isUnusual(),
+}: StartOptions = {}): Promise<OwnPostgres> {
   for (let attempt = 1; ; attempt++) {
     try {
       const parent = durable ? tmpdir() : await findQuickFolder()
-      return await startServer(durable ? durableFlags : flags, parent)
+      return await startServer(durable ? durableFlags : flags, { parent, unusual })
     } catch (error) {
       if (attempt === 3) throw error // two processes may have chosen the same free port
     }
@@ -86,7 +117,13 @@ async function findQuickFolder(): Promise<string> {
   return stats !== undefined && stats.bavail * stats.bsize >= minMemory ? inMemory : tmpdir()
 }
 
-async function startServer(flags: readonly string[], parent: string): Promise<OwnPostgres> {
+interface OwnOptions {
+  /** Where its folder is made. */
+  readonly parent: string
+  readonly unusual: boolean
+}
+
+async function startServer(flags: readonly string[], { parent, unusual }: OwnOptions): Promise<OwnPostgres> {
   const folder = await mkdtemp(path.join(parent, 'waypost-postgres-'))
   const port = await findPort()
   let log = ''
@@ -119,7 +156,7 @@ async function startServer(flags: readonly string[], parent: string): Promise<Ow
   }
   let forget = await stopAfterDeath(folder)
   let holdOn = detach(server)
-  const databases = useServer(`postgresql://${user}:${password}@127.0.0.1:${port}/postgres`)
+  const databases = useServer(`postgresql://${user}:${password}@127.0.0.1:${port}/postgres`, { unusual })
   return {
     ...databases,
     async crash({ signal = 'SIGQUIT', whileAway } = {}) {
@@ -161,8 +198,9 @@ function detach(server: EmbeddedPostgres): () => void {
 }
 
 /**
- * Settings that a role or a provider may have chosen, all of them badly. The databases of tests have them with
- * `WAYPOST_TEST_POSTGRES_SETTINGS=unusual`.
+ * Settings that a role or a provider may have chosen, all of them badly. The databases of some test files have them, and with
+ * `WAYPOST_TEST_POSTGRES_SETTINGS=unusual` those of all. `search_path` and `default_transaction_read_only` have their own
+ * tests: test/store/schemas.test.ts and test/store/postgres-dialect.test.ts.
  */
 export const unusualSettings: Readonly<Record<string, string>> = {
   timezone: 'America/St_Johns',
@@ -181,32 +219,42 @@ export const unusualSettings: Readonly<Record<string, string>> = {
   idle_session_timeout: '30s',
   work_mem: '64kB',
   max_parallel_workers: '0',
+  client_min_messages: 'debug1',
 }
 
 /** Gives all later connections to a database these settings, as those of a role do. */
 export async function setUnusual(url: string): Promise<void> {
-  const name = new URL(url).pathname.slice(1)
-  const all = Object.entries(unusualSettings)
-  await run(
-    url,
-    all.map(
-      ([setting, value]) => `alter database "${name}" set ${setting} = ${isList(setting) ? value : `'${value}'`}`,
-    ),
-  )
+  await run(url, [writeUnusual(new URL(url).pathname.slice(1))])
+}
+
+function writeUnusual(database: string): string {
+  return Object.entries(unusualSettings)
+    .map(([name, value]) => `alter database "${database}" set ${name} = ${isList(name) ? value : `'${value}'`}`)
+    .join('; ')
 }
 
 function isList(setting: string): boolean {
   return setting === 'datestyle'
 }
 
-function useServer(adminUrl: string, strategy = ''): TestPostgres {
+interface ServerUse {
+  /** How databases are created. */
+  readonly strategy?: string
+  /** The address that tests use, if it is another one. */
+  readonly shown?: string
+  readonly unusual?: boolean
+}
+
+function useServer(
+  adminUrl: string,
+  { strategy = '', shown = adminUrl, unusual = false }: ServerUse = {},
+): TestPostgres {
   const created: string[] = []
-  const url = (database: string) => Object.assign(new URL(adminUrl), { pathname: `/${database}` }).href
+  const url = (database: string) => Object.assign(new URL(shown), { pathname: `/${database}` }).href
   const create = async (more = '') => {
     const name = `test_${makeUuid().replaceAll('-', '')}`
-    await run(adminUrl, [`create database ${name}${more}${strategy}`])
+    await run(adminUrl, [`create database ${name}${more}${strategy}`, ...(unusual ? [writeUnusual(name)] : [])])
     created.push(name)
-    if (variable(readEnvironment(), 'WAYPOST_TEST_POSTGRES_SETTINGS') === 'unusual') await setUnusual(url(name))
     return url(name)
   }
   return {

@@ -61,6 +61,8 @@ export interface TestAnswer {
 
 export interface TestServerOptions {
   readonly kind: DatabaseKind
+  /** PostgreSQL has bad settings. */
+  readonly isUnusual?: boolean
   /** Routes to serve; `testRoutes` by default. */
   readonly routes?: readonly ManifestRoute[]
   /** The release's settings, as below `config:`. */
@@ -121,7 +123,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     for (const step of closers.splice(0).toReversed()) await step()
   }
   try {
-    const url = options.kind === 'sqlite' ? 'sqlite:system.db' : await makeDatabase(closers)
+    const url = options.kind === 'sqlite' ? 'sqlite:system.db' : await makeDatabase(closers, options)
     await copySystem(url, folder)
     const clock = makeTestClock()
     const host = await openTestHost(options, { folder, url: (await options.rewriteUrl?.(url)) ?? url, clock })
@@ -188,8 +190,11 @@ function isOfMachine(line: string): boolean {
   return line.includes('reading the change feed failed')
 }
 
-async function makeDatabase(closers: (() => Promise<unknown>)[]): Promise<string> {
-  const postgres = await startPostgres()
+async function makeDatabase(
+  closers: (() => Promise<unknown>)[],
+  { isUnusual }: Pick<TestServerOptions, 'isUnusual'>,
+): Promise<string> {
+  const postgres = await startPostgres(isUnusual ? { unusual: true, translated: false } : {})
   closers.push(() => postgres.stop())
   return postgres.createSystem()
 }
