@@ -39,7 +39,7 @@ export type Writer = (status: number, body: unknown, type: string | undefined) =
 
 /** The JSON text of a result whose class has written it by the schema that it derived, as `sql-table` does. */
 const jsonText = Symbol.for('waypost.json-text')
-/** The field of such a text that was written as null although its schema declares a value, because the value has no JSON form. */
+/** A field of a result of `sql-table` that is null although its schema declares a value, because the value does not fit it. */
 const jsonNull = Symbol.for('waypost.json-null')
 const jsonType = 'application/json; charset=utf-8'
 const bodyless: ReadonlySet<number> = new Set([...bodylessStatuses].map(Number))
@@ -182,7 +182,7 @@ function readJsonNull(body: unknown): string | undefined {
 const numbers = ['number', 'integer']
 const scalars = [...numbers, 'string', 'boolean']
 
-/** Only a class that writes its own text replaces values other than numbers by null. */
+/** Only `sql-table` replaces values other than numbers by null. */
 function nullTypes(body: unknown): readonly string[] {
   return readJsonNull(body) === undefined ? numbers : scalars
 }

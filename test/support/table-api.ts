@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { Action, ActionUse, Context, JsonSchema, TableSnapshot } from '../../src/contract/index.ts'
-import { findInfiniteNumber } from '../../src/kit/index.ts'
 import { compileValidator, type Part } from '../../src/runtime/compile-schema.ts'
 import { findConflict } from '../../src/runtime/conflicts.ts'
+import { makeSchemaCache } from '../../src/runtime/schema-cache.ts'
+import { makeWriter } from '../../src/runtime/write-result.ts'
+import type { Manifest, ManifestMethod } from '../../src/release/index.ts'
 import { openPostgres, openSqlite } from '../../src/store/index.ts'
 import type { TableConfig } from '../../plugins/sql/src/table/config.ts'
 import { sqlTable } from '../../plugins/sql/src/table/sql-table.ts'
@@ -57,6 +59,8 @@ export const users = {
   ann: '0190a0a0-0000-7000-8000-00000000000a',
   bob: '0190b0b0-0000-7000-8000-00000000000b',
 } as const
+
+const schemas = makeSchemaCache()
 
 class Problem extends Error {
   readonly status: number
@@ -138,8 +142,11 @@ async function makeMethod(route: string, { url, tables, requests = {}, isPublic 
     query: validator(description.parameters, 'query'),
     body: validator(description.request, 'body'),
   }
-  const responses = new Map(
-    Object.entries(description.responses!).map(([status, schema]) => [Number(status), validator(schema, 'result')!]),
+  const responses = description.responses!
+  const write = makeWriter(
+    { manifest: { schemas: {} } as Manifest, schemas, checkResults: true },
+    { responses } as ManifestMethod,
+    route,
   )
   return {
     method,
@@ -170,13 +177,12 @@ async function makeMethod(route: string, { url, tables, requests = {}, isPublic 
       }
       try {
         const result = await action.handle({ method, url: where, params, query, body: call.body, headers }, context)
-        const answer = toResult(result, Math.min(...responses.keys()))
-        const plain = answer.body === undefined ? null : (JSON.parse(JSON.stringify(answer.body)) as unknown)
-        // Waypost sends NaN as null, whatever the schema says.
-        const wrong = findInfiniteNumber(answer.body) === undefined ? responses.get(answer.status)?.(plain) : undefined
-        if (wrong !== undefined) throw new Error(`${route} ${JSON.stringify(wrong)} ${JSON.stringify(plain)}`)
+        const answer = toResult(result, Math.min(...Object.keys(responses).map(Number)))
+        const { payload, dropped } = write(answer.status, answer.body, undefined)
+        if (dropped !== undefined) throw new Error(`${route} does not describe ${dropped.join()}`)
+        const body: unknown = payload === undefined ? null : JSON.parse(payload as string)
         const { [Symbol.for('waypost.json-text')]: text } = (answer.body ?? {}) as Record<symbol, string | undefined>
-        return assertDescribed({ ...answer, body: plain, ...(text !== undefined && { text }) })
+        return assertDescribed({ ...answer, body, ...(text !== undefined && { text }) })
       } catch (error) {
         return assertDescribed(toProblem(error, { method, request: description.request, body: call.body }))
       }

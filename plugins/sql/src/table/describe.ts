@@ -234,6 +234,7 @@ function makePlan(
   // A declared response replaces the derived one, and may look inside the values.
   const isDeclared = Object.keys(use.declared.responses).some((status) => status.startsWith('2'))
   const hasJson = columns.some((name) => table.columns[name]!.type === 'json')
+  const isWriting = ['insert', 'replace', 'update'].includes(operation)
   const isTogether = connection === 'System' && use.dispatch !== undefined && use.method !== 'GET'
   return {
     format: planFormat,
@@ -248,6 +249,7 @@ function makePlan(
     ...(references.length > 0 && { references }),
     ...(version && { version }),
     key: ['list', 'insert'].includes(operation) ? [] : key.filter((name) => params.includes(name)),
+    ...(isWriting && key.every((name) => columns.includes(name)) && { identity: key }),
     write,
     set,
     ...(now.length > 0 && { now }),

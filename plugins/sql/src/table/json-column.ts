@@ -77,3 +77,8 @@ export class JsonText {
     return JSON.parse(this[jsonText])
   }
 }
+
+/** Marks a result in which a value is null because it does not fit its type, so that it is sent although its schema does not allow null. */
+export function markUnfit<Result extends object>(result: Result, unfit: string | undefined): Result {
+  return unfit === undefined ? result : Object.assign(result, { [jsonNull]: unfit })
+}

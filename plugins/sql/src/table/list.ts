@@ -2,7 +2,7 @@ import type { Context, DatabaseKind } from 'waypost'
 import { comparesRows } from './keyset.ts'
 import { digestList, readCursor, writeCursor, type CursorValue } from './cursor.ts'
 import { nameFilter, type SortTerm, type TablePlan } from './plan.ts'
-import { JsonText } from './json-column.ts'
+import { JsonText, markUnfit } from './json-column.ts'
 import {
   isCutOff,
   makeAccess,
@@ -80,7 +80,7 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
     const entry = page
     const others = { next, ...(counted && { count: counted[0]![countAlias] }) }
     await restAfter(rows)
-    if (write === undefined) return { entry, ...others }
+    if (write === undefined) return markUnfit({ entry, ...others }, unfit)
     return new JsonText(`{"entry":[${entry.map(write).join()}],${JSON.stringify(others).slice(1)}`, unfit)
   }
 }

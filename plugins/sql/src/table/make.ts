@@ -1,6 +1,6 @@
 import type { Action, Context, DatabaseKind, MakeOptions } from 'waypost'
 import type { TableConfig } from './config.ts'
-import { JsonText } from './json-column.ts'
+import { JsonText, markUnfit } from './json-column.ts'
 import { makeListHandler } from './list.ts'
 import { planFormat, type ReferencePlan, type TablePlan } from './plan.ts'
 import { parseEntityTags, readVersions, writeEtag } from './etag.ts'
@@ -24,6 +24,7 @@ import {
   isTrue,
   policyAlias,
   ruleAlias,
+  triggerAlias,
   versionAlias,
   type ChangeCondition,
   type StatementWriter,
@@ -59,6 +60,7 @@ function makeInsertHandler(plan: TablePlan, kind: DatabaseKind, path: string): H
   const open = makeDatabaseOpener(plan, kind)
   const accessOf = makeAccess(plan)
   const toResponse = makeResponse(plan)
+  const readAgain = makeReadAgain(plan)
   return async (request, context) => {
     const input = makeInput(request, context)
     const written = plan.write.filter((name) => Object.hasOwn(input.body, name) || !plan.types[name]!.default)
@@ -66,7 +68,8 @@ function makeInsertHandler(plan: TablePlan, kind: DatabaseKind, path: string): H
     const change = { access: accessOf(context.principal), written, references }
     const database = open(context)
     const key = nameChange(plan, change)
-    const [row] = await database.run(key, (writer) => writer.insert(change), input)
+    const [inserted] = await database.run(key, (writer) => writer.insert(change), input)
+    const row = inserted && (await readAgain(database, { row: inserted, access: change.access, input }))
     if (row === undefined && references.length === 0) throw makeSuppressed(plan, context)
     if (row === undefined) {
       const check = (writer: StatementWriter) => writer.findReferences(references, written, change.access)
@@ -111,6 +114,7 @@ function makeChangeHandler(plan: TablePlan, kind: DatabaseKind): Handler {
   const accessOf = makeAccess(plan)
   const isRemoving = plan.operation === 'delete' && Object.keys(plan.set).length === 0
   const remove = makeRemoval()
+  const readAgain = makeReadAgain(plan)
   return async (request, context) => {
     const database = open(context)
     const access = accessOf(context.principal)
@@ -140,8 +144,36 @@ function makeChangeHandler(plan: TablePlan, kind: DatabaseKind): Handler {
       throw missing ?? (await explainUnchanged(plan, { database, input, context }))
     }
     if (plan.operation === 'delete') return context.respond(204)
-    const etag = etagOf(plan, row)
-    return etag === undefined ? toResponse(row, context) : context.respond(200, toResponse(row, context), { etag })
+    const stored = await readAgain(database, { row, access, input })
+    const etag = etagOf(plan, stored)
+    return etag === undefined
+      ? toResponse(stored, context)
+      : context.respond(200, toResponse(stored, context), { etag })
+  }
+}
+
+interface Written {
+  /** As the statement returned it. */
+  readonly row: Row
+  readonly access: Access
+  readonly input: Input
+}
+
+/**
+ * Returns a function that returns a row as it is after triggers: what a statement returns does not have their changes, for
+ * example of the time and the version of the row.
+ */
+function makeReadAgain(plan: TablePlan) {
+  const { identity = [] } = plan
+  let hasTriggers: boolean | undefined
+  return async ({ run }: TableDatabase, { row, access, input }: Written): Promise<Row> => {
+    if (identity.length === 0) return row
+    hasTriggers ??= isTrue((await run('triggers', (writer) => writer.findTriggers(), input))[0]![triggerAlias])
+    if (!hasTriggers) return row
+    const own = Object.fromEntries(identity.map((name) => [name, row[name]]))
+    const params = { ...input.params, ...own }
+    const [stored] = await run(`again ${access.join()}`, (writer) => writer.readAgain(access), { ...input, params })
+    return stored ?? row
   }
 }
 
@@ -281,7 +313,7 @@ function makeResponse(plan: TablePlan): (row: Row, context: Context) => Row | Js
   const extras = plan.version === undefined ? [] : [versionAlias]
   return (row, context) => {
     const unfit = toResponse(row, extras, context)
-    return write === undefined ? row : new JsonText(write(row), unfit)
+    return write === undefined ? markUnfit(row, unfit) : new JsonText(write(row), unfit)
   }
 }
 

@@ -99,6 +99,8 @@ export interface TablePlan extends ActionPlan {
   readonly version?: { readonly column: string; readonly required: boolean }
   /** The columns that identify a row, which are path parameters of the same name. */
   readonly key: readonly string[]
+  /** The key columns by which a row that was written is read again, if all are in responses. */
+  readonly identity?: readonly string[]
   /** The columns that the body of a request may have. */
   readonly write: readonly string[]
   /** Values of columns that the operation sets itself. */

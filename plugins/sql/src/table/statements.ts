@@ -11,6 +11,7 @@ export const countAlias = `${extraPrefix}count`
 export const digestAlias = `${extraPrefix}digest`
 export const ruleAlias = `${extraPrefix}rule`
 export const policyAlias = `${extraPrefix}policy`
+export const triggerAlias = `${extraPrefix}trigger`
 export const cursorAlias = (index: number): string => `${extraPrefix}${index}`
 
 /** Returns the beginning of a query whose rows the drivers of Waypost end after so many bytes; see `isCutOff`. */
@@ -164,6 +165,27 @@ export class StatementWriter {
     return this.#values.end(
       `select exists (${rules}) as ${quote(ruleAlias)}, row_security_active(${name}) as ${quote(policyAlias)}`,
     )
+  }
+
+  /** Finds out whether triggers may change a row after a statement has returned it. */
+  findTriggers(): Statement {
+    const { table } = this.#plan
+    const text = (value: string) => `'${value.replaceAll("'", "''")}'`
+    const triggers =
+      this.#kind === 'sqlite'
+        ? `select 1 from sqlite_schema where type = 'trigger' and lower(tbl_name) = lower(${text(table)})`
+        : `select 1 from pg_trigger where tgrelid = cast(${text(quote(table))} as regclass) and not tgisinternal and tgtype & 66 = 0`
+    return this.#values.end(`select exists (${triggers}) as ${quote(triggerAlias)}`)
+  }
+
+  /** Reads a row again that was just written, by the values of its key in `params`. */
+  readAgain(access: Access): Statement {
+    const { table, identity = [] } = this.#plan
+    const own = identity.map(
+      (name) => `${this.#values.compared(name)} = ${this.#values.bindSource(name, { from: 'params', name })}`,
+    )
+    const where = joinConditions([...own, ...this.#rows.of(access)])
+    return this.#values.end(`select ${this.#answer()} from ${quote(table)}${where}`)
   }
 
   /** Makes SQLite run a query in a thread. */

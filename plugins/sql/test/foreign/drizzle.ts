@@ -9,7 +9,7 @@ export const drizzle: ForeignProgram = {
         'CREATE TABLE `users` (`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL, `name` text NOT NULL, `at` integer NOT NULL, `admin` integer DEFAULT false NOT NULL,\n' +
           '  `score` real, `total` numeric, `meta` text, `created` text DEFAULT CURRENT_TIMESTAMP NOT NULL)',
         `INSERT INTO users (name, at, admin, score, total, meta, created) VALUES ('a', 1767261600123, 0, 0.1, 5, '{"a":1}', '2026-01-01 10:00:00'),
-          ('b', 1, 1, null, 0.5, null, '2026-01-01 10:00:00'), ('c', 9223372036854775807, 0, 1e15, null, null, '2026-01-01 10:00:01')`,
+          ('b', 1, 1, null, 0.5, null, '2026-01-01 10:00:00'), ('c', 9223372036854775807, 0, 1e300, null, null, '2026-01-01 10:00:01')`,
       ],
       post: { name: 'x', at: 1767261600124 },
     },

@@ -16,6 +16,17 @@ export const pagila: ForeignProgram = {
       ],
       post: { title: 'x', language_id: 1, last_update: at },
     },
+    {
+      // Its triggers change the row after it was written, each one after the other.
+      name: 'actor',
+      schema: [
+        `CREATE TABLE actor (actor_id numeric NOT NULL, first_name VARCHAR(45) NOT NULL, last_update TIMESTAMP NOT NULL, PRIMARY KEY (actor_id))`,
+        `INSERT INTO actor VALUES (1, 'PENELOPE', '2020-12-23 07:12:29'), (2, 'NICK', '2020-12-23 07:12:29'), (3, 'ED', '2020-12-23 07:12:30')`,
+        `CREATE TRIGGER actor_trigger_ai AFTER INSERT ON actor BEGIN UPDATE actor SET last_update = DATETIME('2026-11-20 12:00:00') WHERE rowid = new.rowid; END`,
+        `CREATE TRIGGER actor_trigger_au AFTER UPDATE ON actor BEGIN UPDATE actor SET last_update = DATETIME('2026-11-20 12:00:01') WHERE rowid = new.rowid; END`,
+      ],
+      post: { actor_id: 4, first_name: 'JENNIFER', last_update: '2026-11-20T12:00:01.000Z' },
+    },
   ],
   postgresql: [
     {

@@ -186,6 +186,7 @@ test('a plan has what statements need, and nothing of other columns', () => {
     owner: { column: 'user_id' },
     version: { column: 'version', required: false },
     key: ['id'],
+    identity: ['id'],
     write: ['total'],
     set: {},
   })
