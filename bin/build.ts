@@ -6,6 +6,7 @@ import path from 'node:path'
 import { Plugin } from '@oclif/core/config'
 import { settings } from '@oclif/core/settings'
 import { makeEditorSchema } from '../src/definition/index.ts'
+import { joinPlugins, loadBuiltInPlugins } from '../src/plugin/index.ts'
 import { writeBackendUi } from './build/backend-ui.ts'
 import { bundle } from './build/bundle.ts'
 import { rollTypes } from './build/roll-types.ts'
@@ -25,7 +26,7 @@ await compile('.', 'tsconfig.build.json', async (fresh) => {
 })
 for (const file of globSync('plugins/*/tsconfig.json', { cwd: root }))
   await compile(path.dirname(file), 'tsconfig.json')
-writeEditorSchema()
+await writeEditorSchema()
 await writeManifest()
 
 /**
@@ -64,8 +65,11 @@ function commit(): string {
 }
 
 /** The schema for completion and checks of waypost.yml in editors. */
-function writeEditorSchema(): void {
-  writeFileSync(path.join(root, 'waypost.schema.json'), `${JSON.stringify(makeEditorSchema(), undefined, 2)}\n`)
+async function writeEditorSchema(): Promise<void> {
+  const { connections, actions } = joinPlugins(await loadBuiltInPlugins())
+  const configs = [...connections, ...actions].map(([name, one]) => [name, one.class.config] as const)
+  const schema = makeEditorSchema(Object.fromEntries(configs.filter(([, config]) => config !== undefined)))
+  writeFileSync(path.join(root, 'waypost.schema.json'), `${JSON.stringify(schema, undefined, 2)}\n`)
 }
 
 /** The commands with their flags, so that the launcher only loads the one it runs. */

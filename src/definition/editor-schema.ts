@@ -1,22 +1,65 @@
 import type { Shape } from './check-structure.ts'
-import { language, opaque } from './language.ts'
+import { classUseTitle, language, opaque } from './language.ts'
 import { settingsLanguage } from './settings-language.ts'
 import { schema2020, schemaDraft07 } from './schema-language.ts'
+
+/** The schemas of the configs of known classes, by name. */
+export type ConfigSchemas = Readonly<Record<string, object>>
 
 /**
  * Returns the JSON Schema of waypost.yml for editors, in draft-07 because their YAML support uses it. Editors read
  * `!include FILE` as text, so text is allowed wherever a map or a list is.
+ * @param configs connection and action classes; the configs of others may contain anything
  */
-export function makeEditorSchema(): object {
+export function makeEditorSchema(configs: ConfigSchemas = {}): object {
+  const { properties, ...rest } = writeParts(language) as { readonly properties: object }
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     description: 'A Waypost project: routes, schemas, connections and events',
-    ...writeParts(language),
+    ...rest,
+    properties: addConfigs(properties, Object.keys(configs)),
     $defs: {
       schema: writeSchemaPlace(),
       parameters: writeParametersPlace(),
       config: writeShape(settingsLanguage),
+      ...Object.fromEntries(Object.entries(configs).map(([name, config]) => [`config of ${name}`, allowText(config)])),
     },
+  }
+}
+
+/** Adds the configs of classes to each place that names a class. */
+function addConfigs(value: unknown, classes: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((one) => addConfigs(one, classes))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, one]): [string, unknown] => [key, addConfigs(one, classes)])
+  const written: Record<string, unknown> = Object.fromEntries(entries)
+  if (written['title'] !== classUseTitle || classes.length === 0) return written
+  const when = (name: string) => ({
+    if: { required: ['class'], properties: { class: { const: name } } },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    then: { properties: { config: { $ref: `#/$defs/config%20of%20${name}` } } },
+  })
+  return { ...written, allOf: classes.map(when) }
+}
+
+const variableText = { type: 'string', pattern: String.raw`\$\{env\.` }
+
+/** Allows variables in place of the values of a config, and included files in place of maps and lists. */
+function allowText(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { properties, items, additionalProperties, ...rest } = schema as Readonly<Record<string, unknown>>
+  const eachOf = (all: object) => Object.fromEntries(Object.entries(all).map(([key, one]) => [key, allowText(one)]))
+  const inner = {
+    ...rest,
+    ...(typeof properties === 'object' && properties !== null ? { properties: eachOf(properties) } : {}),
+    ...(items === undefined ? {} : { items: allowText(items) }),
+    ...(additionalProperties === undefined ? {} : { additionalProperties: allowText(additionalProperties) }),
+  }
+  const { description } = rest
+  const isContainer = rest['type'] === 'object' || rest['type'] === 'array' || 'anyOf' in rest || 'oneOf' in rest
+  return {
+    ...(description === undefined ? {} : { description }),
+    anyOf: [inner, isContainer ? included : variableText],
   }
 }
 

@@ -73,9 +73,11 @@ function mapOf<Value extends TSchema>(value: Value, { names, pattern, keyHint, d
   })
 }
 
+export const classUseTitle = 'a class with its config'
+
 const classUse = (description: string) =>
   closed(
-    'a class with its config',
+    classUseTitle,
     {
       class: Type.String({
         title: 'the name of a class',

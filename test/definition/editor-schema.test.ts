@@ -5,6 +5,7 @@ import { suite, test } from 'node:test'
 import { Ajv, type ErrorObject } from 'ajv'
 import { parse } from 'yaml'
 import { makeEditorSchema } from '../../src/definition/index.ts'
+import { joinPlugins, loadBuiltInPlugins } from '../../src/plugin/index.ts'
 import { allCases } from './cases/all-cases.ts'
 import { loadFiles } from './project.ts'
 import { whole } from './whole-project.ts'
@@ -126,6 +127,26 @@ plugins: !include p.yml
       without.filter((at) => !at.startsWith('config/keep/')),
       [],
     )
+  })
+
+  test('knows the configs of classes, with variables and includes', async () => {
+    const { connections, actions } = joinPlugins(await loadBuiltInPlugins())
+    const configs = Object.fromEntries([...connections, ...actions].map(([name, one]) => [name, one.class.config]))
+    const known = new Ajv({ strict: false, allErrors: true }).compile(makeEditorSchema(configs))
+    const problems = (yaml: string) => {
+      known(parse(yaml, { customTags: [include] }))
+      return [
+        ...new Set((known.errors ?? []).map(({ params }) => (params as Record<string, unknown>)['additionalProperty'])),
+      ].filter((name) => name !== undefined)
+    }
+    const table = (config: string) => `action: { Todos: { class: sql-table, config: ${config} } }`
+    assert.equal(known(parse(table('{ table: app_todo, columns: [id] }'))), true)
+    assert.equal(known(parse(table('!include todo.yml'), { customTags: [include] })), true)
+    assert.deepEqual(problems(table('{ table: app_todo, columns: [id], colums: 1 }')), ['colums'])
+    const http = (config: string) => `connection: { Stock: { class: http, config: ${config} } }`
+    assert.equal(known(parse(http('{ url: "${env.STOCK}" }'))), true)
+    assert.deepEqual(problems(http('{ url: "https://stock.example.com", urls: 1 }')), ['urls'])
+    assert.equal(known(parse('connection: { Own: { class: own, config: { a: 1 } } }')), true)
   })
 
   test('is plain JSON with descriptions', () => {
