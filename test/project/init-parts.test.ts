@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import Init from '../../commands/init.ts'
 import { readEnvFile } from '../../src/kit/index.ts'
 import { initProject, listParts } from '../../src/project/index.ts'
+import { approveBuilds } from '../../src/project/init/init-project.ts'
 
 let home: string
 before(async () => {
@@ -32,11 +33,24 @@ test('a new project has deployment files with its own name', async () => {
   for (const text of [compose, dockerfile]) assert.doesNotMatch(text, /project>|server>|my-scopes/)
 })
 
+test('the settings of a pnpm workspace get a decision about esbuild once, beside what they contain', () => {
+  const read = (text: string) => parse(approveBuilds(text)) as unknown
+  const decided = { allowBuilds: { esbuild: false }, ignoredBuiltDependencies: ['esbuild'] }
+  assert.deepEqual(read('packages:\n  - apps/*\n'), { packages: ['apps/*'], ...decided })
+  assert.deepEqual(read('# Builds\nallowBuilds:\n  sharp: true\npackages: [a]'), {
+    packages: ['a'],
+    ...decided,
+    allowBuilds: { esbuild: false, sharp: true },
+  })
+  for (const text of [approveBuilds(''), 'allowBuilds:\n  esbuild: true\n']) assert.equal(approveBuilds(text), text)
+})
+
 test('init uses the package manager that called it or that manages the folder, with its settings', async () => {
   const bin = path.join(home, 'bin')
   await mkdir(bin)
   // Notes what it was called with, and installs into the workspace, as npm does.
-  const program = `#!/bin/sh\necho "$(basename "$0") $1" > called\nmkdir -p ../node_modules/waypost && touch ../node_modules/waypost/waypost.schema.json\n`
+  // No flags: those of versions of pnpm differ.
+  const program = `#!/bin/sh\n[ "$(basename "$0")" = npm ] || [ $# = 1 ] || exit 2\necho "$(basename "$0") $1" > called\nmkdir -p ../node_modules/waypost && touch ../node_modules/waypost/waypost.schema.json\n`
   for (const name of ['npm', 'pnpm', 'yarn', 'bun']) await writeFile(path.join(bin, name), program, { mode: 0o755 })
   const { PATH, npm_config_user_agent: agent } = process.env
   const rows: [agent: string, files: Record<string, string>, called: string][] = [

@@ -71,17 +71,29 @@ export async function initProject(options: InitOptions): Promise<InitReport> {
   return { folder, manager, template, files: [...written, ...files], added, left, ...installed }
 }
 
+/** What pnpm 11 and later read, and what older versions read, in `pnpm-workspace.yaml`. */
+const pnpmSettings = { allowBuilds: '  esbuild: false', ignoredBuiltDependencies: '  - esbuild' }
+
 /**
  * Says that esbuild needs no install script, because the package of its platform contains the program. Without that,
- * pnpm fails. A workspace has its own settings.
+ * pnpm fails. In a workspace, pnpm reads only the settings at its root.
  */
 async function writePnpmSettings(folder: string): Promise<readonly string[]> {
-  const file = 'pnpm-workspace.yaml'
-  if (findAbove(folder, file) !== undefined) return []
-  const text =
-    '# esbuild works without its install script.\nallowBuilds:\n  esbuild: false\nignoredBuiltDependencies:\n  - esbuild\n'
-  await writeFile(path.join(folder, file), text, { flag: 'wx' })
-  return [file]
+  const file = findAbove(folder, 'pnpm-workspace.yaml') ?? path.join(folder, 'pnpm-workspace.yaml')
+  const before = existsSync(file) ? await readFile(file, 'utf8') : '# esbuild works without its install script.\n'
+  const text = approveBuilds(before)
+  if (text === before) return []
+  await writeFile(file, text)
+  return [path.relative(folder, file)]
+}
+
+/** Returns `pnpm-workspace.yaml` with a decision about esbuild, unless it contains one. */
+export function approveBuilds(before: string): string {
+  if (before.includes('esbuild:') || before.includes('- esbuild')) return before
+  return Object.entries(pnpmSettings).reduce((text, [key, entry]) => {
+    if (!new RegExp(`^${key}:`, 'm').test(text)) return `${text.replace(/\n*$/, '\n')}${key}:\n${entry}\n`
+    return text.replace(new RegExp(`^${key}:[ \\t]*$`, 'm'), `${key}:\n${entry}`)
+  }, before)
 }
 
 const schemaFile = 'node_modules/waypost/waypost.schema.json'

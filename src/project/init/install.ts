@@ -15,11 +15,17 @@ export interface InstallOptions {
   onWait?(message: string): void
 }
 
-// npm would try for minutes.
-const quickly = ['--fetch-retries', '1', '--fetch-retry-mintimeout', '1000', '--fetch-retry-maxtimeout', '2000']
+// npm would try for minutes. As variables, because pnpm has no such flags since version 12.
+const quickly = Object.fromEntries(
+  ['npm_config', 'pnpm_config'].flatMap((prefix) => [
+    [`${prefix}_fetch_retries`, '1'],
+    [`${prefix}_fetch_retry_mintimeout`, '1000'],
+    [`${prefix}_fetch_retry_maxtimeout`, '2000'],
+  ]),
+)
 const words: Readonly<Record<PackageManager, readonly string[]>> = {
-  npm: ['install', '--no-audit', '--no-fund', '--loglevel', 'error', ...quickly],
-  pnpm: ['install', ...quickly],
+  npm: ['install', '--no-audit', '--no-fund', '--loglevel', 'error'],
+  pnpm: ['install'],
   yarn: ['install'],
   bun: ['install'],
 }
@@ -33,6 +39,7 @@ export async function install(folder: string, { manager, onWait }: InstallOption
   const code = await new Promise<number | null>((resolve) => {
     const child = spawn(manager, words[manager], {
       cwd: folder,
+      env: { ...readEnvironment(), ...quickly },
       stdio: ['ignore', 'pipe', 'pipe'],
       shell: process.platform === 'win32',
     })
