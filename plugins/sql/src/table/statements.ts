@@ -185,7 +185,7 @@ export class StatementWriter {
       (name) => `${this.#values.compared(name)} = ${this.#values.bindSource(name, { from: 'params', name })}`,
     )
     const where = joinConditions([...own, ...this.#rows.of(access)])
-    return this.#values.end(`select ${this.#answer()} from ${quote(table)}${where}`)
+    return this.#values.end(`select ${this.#responseColumns()} from ${quote(table)}${where}`)
   }
 
   /** Makes SQLite run a query in a thread. */
