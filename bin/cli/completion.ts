@@ -21,7 +21,7 @@ interface CompletedFlag {
  * process.
  */
 export function makeCompletion(shell: Shell, commands: readonly Command.Loadable[]): string {
-  const shown = commands.filter(({ hidden }) => hidden !== true).map((command) => describe(command))
+  const shown = commands.filter(({ hidden }) => !hidden).map((command) => describe(command))
   const sorted = shown.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   return { bash: writeBash, zsh: writeZsh, fish: writeFish }[shell](sorted)
 }

@@ -123,6 +123,7 @@ function makeRoute(route: Route, method: Method, { scope, received, sent }: Rout
     ...(sentBody.text === body.text ? [] : [{ key: 'sent', type: sentBody }]),
     { key: 'result', type: makeResult(responses) },
     { key: 'responses', type: makeObject(responses) },
+    ...(method.public ? [] : [{ key: 'private', type: atom('true') }]),
   ]
   const lines = members.map(({ key, type }) => indent(`${key}: ${type.text}`))
   return {

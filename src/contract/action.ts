@@ -19,7 +19,7 @@ import type {
  */
 export interface Action<Key extends ActionKey = RouteKey> {
   /** Handles a request. To return an error response, throw `context.problem`. */
-  handle(request: Request<Key>, context: Context): Result<Key> | Promise<Result<Key>>
+  handle(request: Request<Key>, context: Context<Key>): Result<Key> | Promise<Result<Key>>
 }
 
 /**
@@ -109,8 +109,15 @@ export interface DispatchOptions {
   readonly users?: readonly string[]
 }
 
-/** What an action can use while it handles a request or a run of a cronjob. */
-export interface Context {
+/** The caller of an action, who is known on private routes. */
+type PrincipalOf<Key extends ActionKey> =
+  RouteOf<Key> extends { readonly private: true } ? Principal : Principal | undefined
+
+/**
+ * What an action can use while it handles a request or a run of a cronjob. `Context<'GET /todo'>` knows whether the route
+ * has a caller.
+ */
+export interface Context<Key extends ActionKey = ActionKey> {
   /** Returns the client of a connection. Inside `transaction` of the same connection, returns the transaction. */
   connection<Name extends ConnectionName>(name: Name): ClientOf<Name>
   /**
@@ -144,7 +151,7 @@ export interface Context {
   /** The variables declared below `env:` in waypost.yml. Each server reads them when it starts the release. */
   readonly env: EnvValues
   /** The caller; undefined on a public route without a token, and in a cronjob. */
-  readonly principal: Principal | undefined
+  readonly principal: PrincipalOf<Key>
   readonly log: Log
   /** Aborts when the caller disconnects or the timeout expires; in a cronjob also when the server shuts down. */
   readonly signal: AbortSignal

@@ -31,6 +31,8 @@ export interface RouteTypes {
   readonly result: unknown
   /** The body for each status, for `context.respond`. */
   readonly responses: unknown
+  /** Set if every request has a token. */
+  readonly private?: true
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- for projects without generated types

@@ -56,6 +56,7 @@ declare module 'waypost' {
       body: Schema.TodoInput
       result: Schema.Message
       responses: { 201: Schema.Message; 409: Schema.Message }
+      private: true
     }
   }
 
@@ -163,6 +164,42 @@ export default class Range implements Action<'GET /range'> {
     ['src/client.ts', 'src/own.ts', 'src/success.ts'],
     errors.join('\n'),
   )
+})
+
+test('the action of a private route has a caller; those of public routes and cronjobs may have none', async () => {
+  const [method] = todoDefinition.routes[0]!.methods
+  const methods = [
+    { ...method!, method: 'GET', public: false },
+    { ...method!, method: 'POST', public: true },
+  ] as const
+  const definition = { ...todoDefinition, routes: [{ ...todoDefinition.routes[0]!, path: '/me', methods }] }
+  const source = `import type { Action, Context, Request } from 'waypost'
+export class Private implements Action<'GET /me'> {
+  handle(request: Request<'GET /me'>, context: Context<'GET /me'>): never {
+    throw new Error(context.principal.user.id)
+  }
+}
+export class Public implements Action<'POST /me'> {
+  handle(request: Request<'POST /me'>, context: Context<'POST /me'>): never {
+    // @ts-expect-error there may be no caller
+    throw new Error(context.principal.user.id)
+  }
+}
+export class Plain implements Action<'GET /me'> {
+  handle(request: Request<'GET /me'>, context: Context): never {
+    // @ts-expect-error without the key of the route, there may be no caller
+    throw new Error(context.principal.user.id)
+  }
+}
+export class Tidy implements Action<'cronjob'> {
+  handle(request: Request<'cronjob'>, context: Context<'cronjob'>) {
+    // @ts-expect-error there is no caller
+    context.log.info({ user: context.principal.user.id })
+  }
+}
+`
+  const types = makeTypes(definition, system)
+  assert.deepEqual(await compile({ ...todoFiles, 'src/me.ts': source, '.waypost/types.d.ts': types }), [])
 })
 
 test('an action of a cronjob knows its slot, with generated types and without', async () => {
