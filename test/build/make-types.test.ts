@@ -172,7 +172,10 @@ test('the action of a private route has a caller; those of public routes and cro
     { ...method!, method: 'GET', public: false },
     { ...method!, method: 'POST', public: true },
   ] as const
-  const definition = { ...todoDefinition, routes: [{ ...todoDefinition.routes[0]!, path: '/me', methods }] }
+  const definition = {
+    ...todoDefinition,
+    routes: [...todoDefinition.routes, { ...todoDefinition.routes[0]!, path: '/me', methods }],
+  }
   const source = `import type { Action, Context, Request } from 'waypost'
 export class Private implements Action<'GET /me'> {
   handle(request: Request<'GET /me'>, context: Context<'GET /me'>): never {
