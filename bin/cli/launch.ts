@@ -48,10 +48,13 @@ async function loadConfig({ root, sources = false }: LaunchOptions): Promise<Con
   return Config.load({ ...common, pjson, ignoreManifest: true })
 }
 
+/** The errors that say what became of interrupted migrations. */
+const outcomes = new Set(['WP_MIGRATE_STOPPED', 'WP_PROJECT_MIGRATE_STOPPED', 'WP_PROJECT_REMOTE_MIGRATING'])
+
 function reportError(thrown: unknown, words: readonly string[]): void {
-  // The failure of interrupted work is not reported to the user who interrupted it.
-  if (process.exitCode === interrupted && !words.includes('--verbose')) return
   const error = describeError(thrown, words[0] ?? '')
+  // The failure of interrupted work is not reported to the user who interrupted it, only what became of the work.
+  if (process.exitCode === interrupted && !outcomes.has(error.code) && !words.includes('--verbose')) return
   process.stderr.write(`${formatError(error, words.includes('--verbose'))}\n`)
   process.exitCode ??= exitCodeOf(error)
 }

@@ -192,7 +192,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     await restore(' --deliveries hold')
     await create()
     assert.equal(JSON.parse(await project.ok('event:execute --json')).attempted, 0)
-    assert.equal((await project.run('event:resume')).code, 2, 'asks first')
+    assert.equal((await project.run('event:resume')).code, 1, 'asks first')
     assert.equal(receiver.received.length, arrived)
     await project.ok('event:resume --yes')
     assert.equal(JSON.parse(await project.ok('event:execute --json')).delivered, 1)
@@ -386,7 +386,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.match(await project.ok('subscription:disable --user dev --enable'), / {2}Enabled {4}1 subscription\n$/)
     assert.equal((await send(port, patch)).status, 200)
 
-    assert.equal((await project.run('subscription:delete --user dev')).code, 2)
+    assert.equal((await project.run('subscription:delete --user dev')).code, 1)
     assert.match(await project.ok('subscription:delete --user dev --yes'), / {2}Deleted {4}1 subscription\n$/)
     assert.deepEqual(await list(), [])
   })

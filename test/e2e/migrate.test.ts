@@ -83,7 +83,7 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
       const { code, stderr } = await project.run('migrate')
       assert.deepEqual([code, /migrate:accept NAME[^]*deletes the rows/.test(stderr)], [1, true])
       assert.match((await project.run('migrate:accept 20261121-nte --yes')).stderr, /Did you mean "20261121-note"\?/)
-      assert.equal((await project.run(`migrate:accept ${note}`)).code, 2)
+      assert.equal((await project.run(`migrate:accept ${note}`)).code, 1)
       assert.match(await project.ok(`migrate:accept ${note} --yes`), /^ {2}Accepted {4}System\/20261121-note\n/)
       assert.match(await project.ok('audit:list --action migration.accept --json'), /"System\/20261121-note"/)
       await project.ok('migrate')
