@@ -124,7 +124,7 @@ test('the command that does exactly that is said', () => {
     /4 added, 3 changed, 1 removed; 3 break callers\. Nothing was changed on the target\.\n[^]*waypost deploy --url https:\/\/api\.example\.com --migrate --against 4f1c9a2e/,
   )
   const sentence =
-    /A deployment is refused until all servers have ORDERS_URL\. Set it with waypost env:set, or afterwards, with --allow-missing\./
+    /A deployment is refused until all servers have ORDERS_URL\. Set it first, or add --allow-missing to set it afterwards\./
   const said = describePlanEnd(plan, { migrate: false }).join(' ')
   assert.match(said.replaceAll(/\s+/g, ' '), sentence)
   assert.match(

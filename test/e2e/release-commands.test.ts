@@ -132,7 +132,13 @@ describe('releases at the command line', { concurrency: 1 }, () => {
       'waypost.yml',
       `${text}connection: { Notes: { class: sqlite, config: { file: '\${env.NOTES}' } } }\n`,
     )
-    const { code, stdout, stderr } = await project.run('deploy --yes')
+    const refused = await project.run('deploy --yes')
+    assert.deepEqual([refused.code, refused.stdout], [1, ''])
+    assert.match(
+      refused.stderr,
+      /needs variables that are not set: NOTES \(on \S+\)\n.*waypost env:set.*--allow-missing/,
+    )
+    const { code, stdout, stderr } = await project.run('deploy --yes --allow-missing')
     assert.equal(code, 1)
     assert.match(stdout, /failed: The release \w+ requires variables that are not set: NOTES/, stderr)
     assert.match(stdout, new RegExp(`0 of 1 server serves \\w{8}; \\S+ still serves ${ids[0]!.slice(0, 8)}`))

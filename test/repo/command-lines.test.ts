@@ -40,7 +40,11 @@ test('every command in a sentence of a page, and each of its flags, exists', () 
 test('each command in a template is valid', () => {
   assert.ok(scripts.length > 15)
   const wrong = scripts.flatMap((file) =>
-    commandsIn(readFileSync(path.join(root, file), 'utf8').replaceAll(/^#( |$)/gm, ''))
+    commandsIn(
+      readFileSync(path.join(root, file), 'utf8')
+        .replaceAll(/^#( |$)/gm, '')
+        .replaceAll('$CONFIRM', '--yes'),
+    )
       .flatMap((words) => findWrongUse(commands, words, 'whole') ?? [])
       .map((problem) => `${file}: ${problem}`),
   )

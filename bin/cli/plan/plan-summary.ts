@@ -72,7 +72,7 @@ export function describeMissing({ missingVariables }: Pick<DeployPlan, 'missingV
   const names = missingVariables.filter(({ servers }) => servers.length > 0).map(({ name }) => name)
   if (names.length === 0) return ''
   const them = names.length === 1 ? 'it' : 'them'
-  return `A deployment is refused until all servers have ${joinWords(names)}. Set ${them} with waypost env:set, or afterwards, with --allow-missing.`
+  return `A deployment is refused until all servers have ${joinWords(names)}. Set ${them} first, or add --allow-missing to set ${them} afterwards.`
 }
 
 /** Describes what a plan left to do, with the command for it. */
