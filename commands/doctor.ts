@@ -1,4 +1,14 @@
-import { deliveriesFlag, Flags, HostCommand, formatSpan, formatTable, paint, plural, wrap } from '../bin/cli/index.ts'
+import {
+  deliveriesFlag,
+  Flags,
+  HostCommand,
+  formatSpan,
+  formatTable,
+  paint,
+  plural,
+  showRevoked,
+  wrap,
+} from '../bin/cli/index.ts'
 import { readEnvironment } from '../src/kit/index.ts'
 import type { BundledPackage, DoctorReport } from '../src/project/index.ts'
 import type { DeliveryChoice, RestoredSystem } from '../src/operate/index.ts'
@@ -80,7 +90,9 @@ export default class Doctor extends HostCommand {
         const what = revokeTokens ? 'Revoke all tokens and clear' : 'Clear'
         return this.confirmChange(`${what} the caches of all servers?`, { isConfirmed })
       }
-      const restored = await declareRestored(host, { revokeTokens, deliveries, confirm })
+      const restored = await showRevoked((batches) =>
+        declareRestored(host, { revokeTokens, deliveries, confirm, ...batches }),
+      )
       if (restored === undefined) return { restored: false }
       const { backupAt, waiting, choice, cancelled: _, ...counts } = restored
       const alive = { ...counts, deliveries: waiting.deliveries }

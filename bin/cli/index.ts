@@ -33,7 +33,7 @@ export {
 export { plural, shortenCommit } from './format.ts'
 export { printAnnotations } from './print-diagnostics.ts'
 export { printDiagnostics, wrap } from './print-diagnostics.ts'
-export { ProgressLine } from './progress-line.ts'
+export { ProgressLine, showRevoked } from './progress-line.ts'
 export { readSecret } from './prompt.ts'
 export { RevertCommand } from './host-command.ts'
 export { formatServing, type ServingReport } from './serving-lines.ts'

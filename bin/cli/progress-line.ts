@@ -1,4 +1,5 @@
 import { readEnvironment, variable } from '../../src/kit/index.ts'
+import { plural } from './format.ts'
 
 /** Moves to the start of the row and clears it. */
 const clear = '\r\u001B[2K'
@@ -49,5 +50,18 @@ export class ProgressLine {
   #clear(): void {
     if (this.#shown !== '') this.#stream.write(clear)
     this.#shown = ''
+  }
+}
+
+/** Shows how many tokens a change has revoked so far. */
+export async function showRevoked<Value>(
+  work: (batches: { onBatch(tokens: number): void }) => Promise<Value>,
+): Promise<Value> {
+  let tokens = 0
+  const line = new ProgressLine(process.stderr, () => `  ${plural(tokens, 'token')} revoked`)
+  try {
+    return await work({ onBatch: (count) => (tokens = count) })
+  } finally {
+    line.end()
   }
 }

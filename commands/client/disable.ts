@@ -1,4 +1,4 @@
-import { Args, Flags, HostCommand, describeEnded } from '../../bin/cli/index.ts'
+import { Args, Flags, HostCommand, describeEnded, showRevoked } from '../../bin/cli/index.ts'
 
 export default class ClientDisable extends HostCommand {
   static override description =
@@ -22,7 +22,9 @@ export default class ClientDisable extends HostCommand {
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const status = flags.enable ? 'active' : 'disabled'
-      const { client_id, name, ...ended } = await changeHostClientStatus(host, { client: args.client, status })
+      const { client_id, name, ...ended } = await showRevoked((batches) =>
+        changeHostClientStatus(host, { client: args.client, status }, batches),
+      )
       this.print(`  ${flags.enable ? 'Enabled    ' : 'Disabled   '}${client_id}   ${name}`)
       if (!flags.enable) this.print(`  Ended      ${describeEnded(ended)}`)
       return { client_id, name, status, revoked: ended.tokens, subscriptions: ended.subscriptions }

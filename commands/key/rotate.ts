@@ -1,4 +1,4 @@
-import { confirm, Flags, HostCommand, paint, plural } from '../../bin/cli/index.ts'
+import { confirm, Flags, HostCommand, paint, plural, showRevoked } from '../../bin/cli/index.ts'
 
 export default class KeyRotate extends HostCommand {
   static override description = 'Sign access tokens with a new key'
@@ -30,7 +30,9 @@ export default class KeyRotate extends HostCommand {
         process.exitCode = 1
         return { retired: [], removed: [], withdrawn: [], revoked: 0 }
       }
-      const { key, algorithm, retired, removed, withdrawn, tokens } = await rotateHostKey(host, { withdraw })
+      const { key, algorithm, retired, removed, withdrawn, tokens } = await showRevoked((batches) =>
+        rotateHostKey(host, { withdraw, ...batches }),
+      )
       this.print(`  Signs      ${paint('cyan', key)}   ${algorithm}`)
       for (const id of retired) this.print(`  Retired    ${id}   still verifies until its last token expires`)
       for (const id of removed) this.print(`  Removed    ${id}   its last token has expired`)

@@ -1,8 +1,8 @@
-import { Args, Flags, HostCommand, describeEnded } from '../../bin/cli/index.ts'
+import { Args, Flags, HostCommand, describeEnded, showRevoked } from '../../bin/cli/index.ts'
 
 export default class TokenRevoke extends HostCommand {
   static override description =
-    'Revoke a token, or all tokens of a user or client\nAll servers reject revoked tokens within one second.'
+    'Revoke a token, or all tokens of a user or client\nAll servers reject revoked tokens within one second. Thousands of tokens are revoked in batches; if the command is interrupted, run it again.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> 3f0c9a52-8c3e-4a53-9d2c-0f4be1b5c7aa',
     '<%= config.bin %> <%= command.id %> --user ann',
@@ -24,7 +24,7 @@ export default class TokenRevoke extends HostCommand {
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const request = { jti: args.jti, user: flags.user, client: flags.client }
-      const { tokens, sessions } = await revokeHostTokens(host, request)
+      const { tokens, sessions } = await showRevoked((batches) => revokeHostTokens(host, request, batches))
       this.print(`  Revoked    ${describeEnded({ tokens, sessions })}`)
       return { revoked: tokens, sessions }
     })

@@ -1,4 +1,4 @@
-import { Args, Flags, HostCommand, describeEnded } from '../../bin/cli/index.ts'
+import { Args, Flags, HostCommand, describeEnded, showRevoked } from '../../bin/cli/index.ts'
 
 export default class UserDisable extends HostCommand {
   static override description =
@@ -20,7 +20,7 @@ export default class UserDisable extends HostCommand {
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const status = flags.enable ? 'active' : 'disabled'
-      const changed = await changeHostUserStatus(host, { name: args.name, status })
+      const changed = await showRevoked((batches) => changeHostUserStatus(host, { name: args.name, status }, batches))
       const { name, tokens, sessions, isLastAdministrator } = changed
       this.print(`  ${flags.enable ? 'Enabled    ' : 'Disabled   '}${name}`)
       if (!flags.enable) this.print(`  Ended      ${describeEnded({ tokens, sessions })}`)

@@ -1,4 +1,14 @@
-import { Args, Flags, HostCommand, confirm, describeEnded, paint, plural, readSecret } from '../../bin/cli/index.ts'
+import {
+  Args,
+  Flags,
+  HostCommand,
+  confirm,
+  describeEnded,
+  paint,
+  plural,
+  readSecret,
+  showRevoked,
+} from '../../bin/cli/index.ts'
 import { makeSecret } from '../../src/kit/index.ts'
 
 export default class UserPassword extends HostCommand {
@@ -40,7 +50,7 @@ export default class UserPassword extends HostCommand {
         endSubscriptions: flags['end-subscriptions'] ?? (active.subscriptions > 0 && (await this.#offer(listeners))),
       }
       const request = { name: args.name, password, keepTokens: flags['keep-tokens'], ...ends }
-      const { name, ...ended } = await changeHostUserPassword(host, request)
+      const { name, ...ended } = await showRevoked((batches) => changeHostUserPassword(host, request, batches))
       const { tokens, sessions, clients, subscriptions } = ended
       this.print(`  Changed    the password of ${name}`)
       if (given === undefined) this.print(`  Password   ${paint('cyan', password)}   (shown only once)`)

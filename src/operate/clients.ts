@@ -9,15 +9,17 @@ import {
   loadUserScopes,
   nothingEnded,
   renewClientSecret,
+  revokeInBatches,
   setClientParts,
   setClientStatus,
+  type Batches,
   type EndedAccess,
   type NewClient,
 } from '../auth/index.ts'
 import type { AuditFacts, System } from '../store/index.ts'
 import { assertMayControl, assertMayGrant } from './access-rules.ts'
 import { changeSystem, type ActingHost, type WriteAudit } from './change-system.ts'
-import { loadClient, type ListedClient } from './lists.ts'
+import { findHostClient, loadClient, type ListedClient } from './lists.ts'
 
 export interface ClientRequest extends Omit<NewClient, 'scopes' | 'grants'> {
   readonly scopes: readonly string[] | undefined
@@ -86,7 +88,17 @@ export interface ClientSelection {
 export async function changeHostClient(
   host: ActingHost,
   { client, check, status, ...change }: ClientSelection & ClientChange,
+  batches: Batches = {},
 ): Promise<{ client: ListedClient; ended: EndedAccess }> {
+  const now = host.clock.now()
+  let before = 0
+  // Only if nothing else changes, which could be refused.
+  if (status === 'disabled' && Object.values(change).every((value) => value === undefined)) {
+    const current = await findHostClient(host, client)
+    check?.(current)
+    const of = { clientId: current.id }
+    if (current.userId !== null) before = await revokeInBatches(host.system, { of, now, ...batches })
+  }
   return changeSystem(host, async (system, audit) => {
     const current = await lockClient(system, client)
     check?.(current)
@@ -95,7 +107,8 @@ export async function changeHostClient(
     let ended = nothingEnded
     // Disabling again ends access that was left, and bars a client that its owner disabled.
     if (status === 'disabled' || (status === 'active' && current.status !== 'active')) {
-      ended = await setClientStatus(system, { id, status, now: host.clock.now() })
+      const { tokens, ...others } = await setClientStatus(system, { id, status, now })
+      ended = { ...others, tokens: before + tokens }
       const action = status === 'disabled' ? 'client.disable' : 'client.enable'
       await audit({ action, subject: current, before: { status: current.status }, after: { status, ...ended } })
     }
@@ -193,7 +206,8 @@ export async function renewHostClientSecret(
 export async function changeHostClientStatus(
   host: ActingHost,
   request: { client: string; status: 'active' | 'disabled' },
+  batches: Batches = {},
 ): Promise<EndedAccess & { client_id: string; name: string }> {
-  const { client, ended } = await changeHostClient(host, request)
+  const { client, ended } = await changeHostClient(host, request, batches)
   return { client_id: client.id, name: client.name, ...ended }
 }

@@ -15,9 +15,11 @@ import {
   openKeyRing,
   openTokenIssuer,
   readTokenId,
+  revokeInBatches,
   revokeTokens,
   splitScopes,
   type AccessSubject,
+  type Batches,
   type EndedAccess,
 } from '../auth/index.ts'
 import { parseDuration } from '../kit/index.ts'
@@ -114,11 +116,17 @@ export interface RevokeRequest {
 }
 
 /**
- * Revokes one token, all access of a user including sessions, or all tokens of a client.
+ * Revokes one token, all access of a user including sessions, or all tokens of a client, in batches if there are many.
  * @returns the numbers of items that were still valid
  */
-export async function revokeHostTokens(host: ActingHost, request: RevokeRequest): Promise<EndedAccess> {
+export async function revokeHostTokens(
+  host: ActingHost,
+  request: RevokeRequest,
+  batches: Batches = {},
+): Promise<EndedAccess> {
   const now = host.clock.now()
+  const found = request.jti === undefined ? await findAccess(host.system, request) : undefined
+  const before = found === undefined ? 0 : await revokeInBatches(host.system, { of: found.of, now, ...batches })
   return changeSystem(host, async (system, audit) => {
     if (request.jti !== undefined) {
       const { jti, user } = await findToken(system, request.jti)
@@ -132,9 +140,10 @@ export async function revokeHostTokens(host: ActingHost, request: RevokeRequest)
       if ('userId' in of) await lockUser(system, trx, of.userId)
       return endAccess(system, trx, { of, now })
     })
-    const { tokens, sessions } = ended
+    const { sessions } = ended
+    const tokens = before + ended.tokens
     await audit({ action: 'token.revoke', after: { ...facts, tokens, sessions } })
-    return ended
+    return { ...ended, tokens }
   })
 }
 

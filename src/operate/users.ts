@@ -13,8 +13,10 @@ import {
   nothingEnded,
   prepareUser,
   removeUserScopes,
+  revokeInBatches,
   setUserStatus,
   storePassword,
+  type Batches,
   type EndedAccess,
   type PasswordChangeOptions,
 } from '../auth/index.ts'
@@ -23,7 +25,7 @@ import { loadTerms, type Host } from '../host/index.ts'
 import type { System } from '../store/index.ts'
 import { assertMayControl, assertMayGrant, checkAdministrators, lockAdministrators } from './access-rules.ts'
 import { changeSystem, type ActingHost, type WriteAudit } from './change-system.ts'
-import { loadUser, type ListedUser } from './lists.ts'
+import { findHostUser, loadUser, type ListedUser } from './lists.ts'
 
 export interface UserRequest {
   readonly name: string
@@ -92,13 +94,34 @@ export interface ChangedUser {
  * Changes a user. Disabling ends all access; every server applies it within a second.
  * @throws WP_AUTH_USER_UNKNOWN, WP_AUTH_SCOPE_NAME, WP_SERVER_GRANT, WP_SERVER_LAST_ADMINISTRATOR
  */
-export async function changeHostUser(host: ActingHost, change: UserSelection & UserChange): Promise<ChangedUser> {
-  return applyChange(host, change, () => change)
+export async function changeHostUser(
+  host: ActingHost,
+  change: UserSelection & UserChange,
+  batches: Batches = {},
+): Promise<ChangedUser> {
+  const revoked = await revokeBefore(host, change, batches)
+  return applyChange(host, { ...change, revoked }, () => change)
+}
+
+/**
+ * Revokes most tokens of a user who is about to be disabled in batches. Only if nothing else changes, and an administrator
+ * is left, because the change could be refused.
+ */
+async function revokeBefore(
+  host: ActingHost,
+  { user, check, status, email, scopes }: UserSelection & UserChange,
+  batches: Batches,
+): Promise<number> {
+  if (status !== 'disabled' || email !== undefined || scopes !== undefined) return 0
+  const current = await findHostUser(host, user)
+  check?.(current)
+  if (current.scopes.includes('backend.admin')) return 0
+  return revokeInBatches(host.system, { of: { userId: current.id }, now: host.clock.now(), ...batches })
 }
 
 async function applyChange(
   host: ActingHost,
-  { user, check }: UserSelection,
+  { user, check, revoked = 0 }: UserSelection & { readonly revoked?: number },
   make: (current: ListedUser) => UserChange,
 ): Promise<ChangedUser> {
   return changeSystem(host, async (system, audit) => {
@@ -110,7 +133,7 @@ async function applyChange(
     const current = await loadUser(system, id)
     check?.(current)
     const change = make(current)
-    const target = { host, system, audit, current }
+    const target = { host, system, audit, current, revoked }
     await changeEmail(target, change)
     await changeScopes(target, change)
     const ended = await changeStatus(target, change)
@@ -129,6 +152,8 @@ interface ChangeTarget {
   readonly system: System
   readonly audit: WriteAudit
   readonly current: ListedUser
+  /** How many tokens have been revoked in batches. */
+  readonly revoked: number
 }
 
 async function changeEmail({ system, audit, current }: ChangeTarget, { email }: UserChange): Promise<void> {
@@ -151,12 +176,13 @@ async function changeScopes(target: ChangeTarget, { scopes: wanted }: UserChange
 }
 
 async function changeStatus(
-  { host, system, audit, current }: ChangeTarget,
+  { host, system, audit, current, revoked }: ChangeTarget,
   { status }: UserChange,
 ): Promise<EndedAccess> {
   // Disabling again ends access that was left.
   if (status === undefined || (status === 'active' && current.status === 'active')) return nothingEnded
-  const ended = await setUserStatus(system, { id: current.id, status, now: host.clock.now() })
+  const { tokens, ...others } = await setUserStatus(system, { id: current.id, status, now: host.clock.now() })
+  const ended = { ...others, tokens: revoked + tokens }
   await audit({
     action: status === 'disabled' ? 'user.disable' : 'user.enable',
     subject: current,
@@ -200,14 +226,18 @@ export async function countHostPasswordlessAccess(
 export async function changeHostUserPassword(
   host: ActingHost,
   { password, ...change }: { name: string; password: string; keepTokens: boolean } & PasswordChangeOptions,
+  batches: Batches = {},
 ): Promise<EndedAccess & { name: string }> {
   const { id, name } = await resolveUser(host.system, change.name)
   assertMayControl(host.actor, { name, scopes: await loadUserScopes(host.system.db, id) })
   const passwordHash = await hashNewPassword(host.system, id, password)
+  const now = host.clock.now()
+  const revoked = change.keepTokens ? 0 : await revokeInBatches(host.system, { of: { userId: id }, now, ...batches })
   return changeSystem(host, async (system, audit) => {
     await system.transaction((trx) => lockUser(system, trx, id))
     assertMayControl(host.actor, { name, scopes: await loadUserScopes(system.db, id) }) // again: hashing takes time
-    const ended = await storePassword(system, { ...change, userId: id, passwordHash, now: host.clock.now() })
+    const { tokens, ...others } = await storePassword(system, { ...change, userId: id, passwordHash, now })
+    const ended = { ...others, tokens: revoked + tokens }
     await audit({ action: 'user.password', subject: { id, name }, after: ended })
     return { name, ...ended }
   })
@@ -217,7 +247,8 @@ export async function changeHostUserPassword(
 export async function changeHostUserStatus(
   host: ActingHost,
   { name, status }: { name: string; status: 'active' | 'disabled' },
+  batches: Batches = {},
 ): Promise<EndedAccess & { name: string; isLastAdministrator: boolean }> {
-  const { user, ended, isLastAdministrator } = await applyChange(host, { user: name }, () => ({ status }))
+  const { user, ended, isLastAdministrator } = await changeHostUser(host, { user: name, status }, batches)
   return { name: user.name, ...ended, isLastAdministrator }
 }

@@ -7,6 +7,7 @@ import { lockToken } from '../token/lock-token.ts'
 import { assertClientName } from '../account/client-name.ts'
 import { storeClientParts } from '../account/clients.ts'
 import { endAccess } from '../access/end-access.ts'
+import { revokeInBatches } from '../access/revoke-in-batches.ts'
 import {
   assertMayGrant,
   assertMayManage,
@@ -36,11 +37,13 @@ export async function changeOwnClient(
   { owner, id }: { owner: Owner; id: string },
   change: OwnClientChange,
 ): Promise<OwnClient> {
+  const isOnlyDisabled = Object.entries(change).every(
+    ([name, value]) => value === undefined || (name === 'status' && value === 'disabled'),
+  )
+  // Otherwise the change could be refused.
+  if (change.status === 'disabled' && isOnlyDisabled) await revokeOfOwnClient(issuer, owner, id)
   return changeAsOwner(issuer, owner, async (trx) => {
     const client = await findOwnClient(trx, owner.id, id)
-    const isOnlyDisabled = Object.entries(change).every(
-      ([name, value]) => value === undefined || (name === 'status' && value === 'disabled'),
-    )
     if (change.name !== undefined) assertClientName(change.name)
     if (!isOnlyDisabled) assertMayManage(owner, client, await loadUserScopes(trx, owner.id))
     if (client.isBarred && change.status === 'active') throw errors.WP_AUTH_CLIENT_BARRED({ client: client.name })
@@ -55,6 +58,7 @@ export async function changeOwnClient(
  * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_TOKEN
  */
 export async function removeOwnClient(issuer: TokenIssuer, owner: Owner, id: string): Promise<void> {
+  await revokeOfOwnClient(issuer, owner, id)
   await changeAsOwner(issuer, owner, async (trx) => {
     await findOwnClient(trx, owner.id, id)
     await trx.deleteFrom('waypost_consent').where('client_id', '=', id).execute()
@@ -74,10 +78,17 @@ export async function replaceClientSecret(
   owner: Owner,
   { id, revokeTokens }: { id: string; revokeTokens: boolean },
 ): Promise<{ client: OwnClient; secret: string }> {
+  if (revokeTokens) {
+    assertMayReplace(
+      owner,
+      await findOwnClient(issuer.system.db, owner.id, id),
+      await loadUserScopes(issuer.system.db, owner.id),
+    )
+    await revokeOfOwnClient(issuer, owner, id)
+  }
   return changeAsOwner(issuer, owner, async (trx) => {
     const client = await findOwnClient(trx, owner.id, id)
-    if (client.public) throw errors.WP_AUTH_CLIENT_PUBLIC({ client: client.name })
-    assertMayManage(owner, client, await loadUserScopes(trx, owner.id))
+    assertMayReplace(owner, client, await loadUserScopes(trx, owner.id))
     const secret = makeSecret()
     const update = trx.updateTable('waypost_client').set({ secret_hash: sha256(secret) })
     await update.where('id', '=', id).execute()
@@ -85,6 +96,19 @@ export async function replaceClientSecret(
     else await recordChanges(issuer.system, trx, [{ kind: 'client', subject: id }])
     return { client, secret }
   })
+}
+
+function assertMayReplace(owner: Owner, client: OwnClient, scopes: readonly string[]): void {
+  if (client.public) throw errors.WP_AUTH_CLIENT_PUBLIC({ client: client.name })
+  assertMayManage(owner, client, scopes)
+}
+
+/** Revokes most tokens of a client before the transaction that ends its access. @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_TOKEN */
+async function revokeOfOwnClient(issuer: TokenIssuer, owner: Owner, id: string): Promise<void> {
+  const { system, clock } = issuer
+  await system.transaction((trx) => lockToken(issuer, trx, owner.jti))
+  await findOwnClient(system.db, owner.id, id)
+  await revokeInBatches(system, { of: { clientId: id }, now: clock.now() })
 }
 
 /**

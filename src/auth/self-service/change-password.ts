@@ -4,6 +4,7 @@ import { recordChanges, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { lockToken } from '../token/lock-token.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
+import { revokeInBatches } from '../access/revoke-in-batches.ts'
 import { endPasswordlessAccess, type PasswordChangeOptions } from '../access/end-access.ts'
 import { verifyAttempt, assertPasswordUnchanged } from '../access/login.ts'
 import { assertPasswordRules, hashPassword } from '../account/passwords.ts'
@@ -40,6 +41,10 @@ async function replacePassword(issuer: TokenIssuer, user: VerifiedUser, change: 
   const { system, clock } = issuer
   const now = clock.now()
   const password_hash = await hashPassword(system, { name: user.name, email: user.email, password: change.new })
+  const { jti } = change
+  const own = await system.db.selectFrom('waypost_token').select('family_id').where('jti', '=', jti).executeTakeFirst()
+  const except = { jti, familyId: own?.family_id ?? null }
+  await revokeInBatches(system, { of: { userId: user.id }, now, except })
   await system.transaction(async (trx) => {
     await assertPasswordUnchanged(system, trx, user)
     await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', user.id).execute()

@@ -22,6 +22,8 @@ export interface KeyRotationOptions {
   readonly now: number
   /** Delete all old keys immediately, and revoke the access tokens that they signed. */
   readonly withdraw?: boolean
+  /** With `withdraw`, tokens that were issued before are left to the caller. */
+  readonly revokedFrom?: number
   /** The algorithm of the new key; ES256 by default. */
   readonly algorithm?: TokenAlgorithm
 }
@@ -36,7 +38,7 @@ export const privateKeyPlace = (row: string) => ({ table: 'waypost_key', row, co
 export async function rotateKey(
   system: System,
   secrets: Secrets,
-  { now, withdraw = false, algorithm = 'ES256' }: KeyRotationOptions,
+  { now, withdraw = false, revokedFrom = 0, algorithm = 'ES256' }: KeyRotationOptions,
 ): Promise<KeyRotation> {
   const spent = await findSpentKeys(system.db, now)
   const made = await makeKey(secrets, algorithm)
@@ -50,7 +52,7 @@ export async function rotateKey(
       .where('retired_at', 'is', null)
       .returning('id')
       .execute()
-    const tokens = withdraw ? await revokeAccessTokens(trx, now) : 0
+    const tokens = withdraw ? await revokeAccessTokens(trx, { now, from: revokedFrom }) : 0
     await addKey(system, trx, made)
     return { key: made.id, algorithm, retired: retired.map(({ id }) => id), removed: spent, withdrawn, tokens }
   })
@@ -62,12 +64,16 @@ async function withdrawKeys(trx: Transaction<SystemTables>): Promise<readonly st
 }
 
 /** Marks tokens as revoked for lists; without its key, no token can be verified. */
-async function revokeAccessTokens(trx: Transaction<SystemTables>, now: number): Promise<number> {
+async function revokeAccessTokens(
+  trx: Transaction<SystemTables>,
+  { now, from }: { readonly now: number; readonly from: number },
+): Promise<number> {
   const { numUpdatedRows } = await trx
     .updateTable('waypost_token')
     .set({ revoked_at: now })
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', now)
+    .where('created_at', '>', from)
     .executeTakeFirstOrThrow()
   return Number(numUpdatedRows)
 }

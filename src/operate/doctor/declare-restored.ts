@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely'
+import { revokeAllInBatches, type Batches } from '../../auth/index.ts'
 import { recordChanges, type System, type SystemTables } from '../../store/index.ts'
 import { changeSystem, type ActingHost } from '../change-system.ts'
 import {
@@ -27,7 +28,7 @@ export interface RestoredSystem {
   readonly cancelled: number
 }
 
-export interface RestoredOptions {
+export interface RestoredOptions extends Batches {
   /** Also revoke all tokens and end all sessions, because revocations after the backup are lost. */
   readonly revokeTokens: boolean
   /** By default they are held. */
@@ -54,6 +55,7 @@ export async function declareRestored(host: ActingHost, options: RestoredOptions
   const restored = { ...(await inspect(host.system, now)), waiting, choice, cancelled: 0 }
   if (!(await options.confirm(restored))) return undefined
   const { tokens, sessions } = restored
+  if (options.revokeTokens) await revokeAllInBatches(host.system, { ...options, now })
   await changeSystem(host, async (system, audit) => {
     await audit({ action: 'system.restore', after: options.revokeTokens ? { tokens, sessions } : undefined })
     await system.transaction(async (trx) => {
