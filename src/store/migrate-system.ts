@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
+import { buildIndexes, listMissingSearchIndexes } from './build-indexes.ts'
 import { errors } from './errors.ts'
-import { assertMayCreate, existingTables, type AnyDatabase } from './migrate/migration-table.ts'
+import { assertMayCreate, existingTables } from './migrate/migration-table.ts'
 import { runOutside } from './migrate/migration-transaction.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
@@ -29,7 +30,7 @@ export async function assertSystemMigrated(system: System): Promise<void> {
 }
 
 /**
- * Runs Waypost's own pending migrations. The caller holds the migration lock.
+ * Runs Waypost's own pending migrations, and builds the indexes for searches if PostgreSQL has pg_trgm. The caller holds the migration lock.
  * @param onApplied called after each migration
  * @returns the names of the applied migrations, oldest first
  */
@@ -38,7 +39,10 @@ export async function migrateSystem(
   onApplied: (name: string) => void = () => undefined,
 ): Promise<readonly string[]> {
   const pending = await pendingSystemMigrations(system)
-  if (pending.length === 0) return []
+  if (pending.length === 0) {
+    await buildSearchIndexes(system)
+    return []
+  }
   const schema = system.kind === 'postgresql' ? await assertMayCreate(system.db, system.target) : undefined
   const { openOrm } = await import('./orm.ts') // loaded only if needed, because it is the heaviest dependency
   const done: string[] = []
@@ -58,26 +62,18 @@ export async function migrateSystem(
   if (system.kind === 'postgresql' && !isNew && pending.includes(growingLists)) {
     const before = pending[pending.indexOf(growingLists) - 1]
     if (before !== undefined) await up(before)
-    await runOutside(system.db, { kind: system.kind }, buildIndexes)
+    const { growingIndexes } = await import('./migrations/0023-growing-lists.ts') // loads MikroORM
+    await runOutside(system.db, { kind: system.kind }, (db) => buildIndexes(db, growingIndexes))
   }
   await up()
+  await buildSearchIndexes(system)
   return done
 }
 
-/**
- * Builds the indexes of the migration beforehand, which a transaction cannot do without blocking writes. Of millions of
- * rows it takes seconds, in which servers continue.
- */
-async function buildIndexes(db: AnyDatabase): Promise<void> {
-  const { growingIndexes } = await import('./migrations/0023-growing-lists.ts') // loads MikroORM
-  const names = growingIndexes.map((index) => index.split('"')[1]!)
-  const { rows: failed } = await sql<{ name: string }>`
-    select quote_ident(c.relname) as name from pg_index i join pg_class c on c.oid = i.indexrelid
-    where not i.indisvalid and c.relname in (${sql.join(names)})
-      and c.relnamespace = cast(quote_ident(current_schema()) as regnamespace)`.execute(db)
-  // An interrupted build leaves an index that is not used.
-  for (const { name } of failed) await sql.raw(`drop index concurrently if exists ${name}`).execute(db)
-  for (const index of growingIndexes) await sql.raw(`create index concurrently if not exists ${index}`).execute(db)
+/** Also if the extension was added after the last migration. */
+async function buildSearchIndexes({ db, kind }: System): Promise<void> {
+  const missing = kind === 'postgresql' ? await listMissingSearchIndexes(db) : []
+  if (missing.length > 0) await runOutside(db, { kind }, (connection) => buildIndexes(connection, missing))
 }
 
 async function appliedSystemMigrations(system: System): Promise<string[]> {

@@ -262,6 +262,35 @@ test('indexes of a large System are built while servers write, beyond the time l
   }
 })
 
+test('searches of users and clients have indexes if pg_trgm is there, also if it is added later, in any schema', async (t) => {
+  const system = await openSystem({ url: await makePlace('postgresql', (close) => t.after(close)), create: true })
+  const { db } = system
+  const listIndexes = async () => {
+    const { rows } = await sql<{ name: string }>`
+      select indexname as name from pg_indexes where indexname like 'waypost%search' order by 1`.execute(db)
+    return rows.map(({ name }) => name)
+  }
+  try {
+    await migrateSystem(system)
+    assert.deepEqual(await listIndexes(), [])
+    await sql`create schema "The extensions"`.execute(db)
+    await sql`create extension pg_trgm schema "The extensions"`.execute(db)
+    assert.deepEqual(await migrateSystem(system), [])
+    const all = ['waypost_client_name_search', 'waypost_user_email_search', 'waypost_user_name_search']
+    assert.deepEqual(await listIndexes(), all)
+    assert.deepEqual([await migrateSystem(system), await listIndexes()], [[], all])
+    const { rows } = await db.connection().execute(async (connection) => {
+      await sql`set enable_seqscan = off`.execute(connection)
+      return sql`explain select * from waypost_user where name ilike '%smith%' or email ilike '%smith%'`.execute(
+        connection,
+      )
+    })
+    for (const name of all.slice(1)) assert.ok(JSON.stringify(rows).includes(name), JSON.stringify(rows))
+  } finally {
+    await system.close()
+  }
+})
+
 async function makePlace(kind: 'sqlite' | 'postgresql', atEnd: (close: () => Promise<void>) => void): Promise<string> {
   if (kind === 'postgresql') {
     const postgres = await startPostgres()
