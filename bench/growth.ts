@@ -48,6 +48,7 @@ const explained: Readonly<Record<string, string>> = {
   'replay preview of all': 'at most 10,000',
   'delivery summary': 'at most 10,000',
   'deliveries, of a common event': 'subscriptions of the event',
+  'deliveries, retrying': 'at most a page of each lane',
   'lanes with work': 'subscriptions with waiting deliveries',
   'users with a common scope': 'users',
   'pruning, nothing to delete': 'not examined, once an hour',
