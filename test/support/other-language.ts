@@ -9,8 +9,9 @@ import { Transform } from 'node:stream'
 export async function openInOtherLanguage(target: string): Promise<{ readonly url: string; close(): Promise<void> }> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
-  const server = createServer((near) => {
-    const far = connect(Number(port), hostname)
+  // Small messages are not collected, which would delay each answer.
+  const server = createServer({ noDelay: true }, (near) => {
+    const far = connect({ port: Number(port), host: hostname, noDelay: true })
     for (const socket of [near, far]) sockets.add(socket.on('error', () => near.destroy()))
     near.on('close', () => far.destroy()).pipe(far)
     far.on('close', () => near.destroy())
