@@ -1,4 +1,5 @@
 import type { ColumnSnapshot } from '../contract/index.ts'
+import { isWrittenForm } from '../tables/index.ts'
 import { errors } from './errors.ts'
 
 /** The form in which new times of a column are written. */
@@ -8,12 +9,9 @@ export interface ChosenForm {
   readonly form: NonNullable<ColumnSnapshot['written']>
 }
 
-const formPattern =
-  /^(milliseconds|seconds|julian|YYYY-MM-DD[ T]HH:MM:SS(\.SSS|\.SSSSSS)?(Z|\+00:00)?|YYYY-MM-DD[ T]HH:MM:SS\[\.S\])$/
-
 /** @param given `TABLE.COLUMN=FORM` @throws WP_PROJECT_FORM */
 export function parseForm(given: string): ChosenForm {
   const [column, form] = [given.slice(0, given.lastIndexOf('=')), given.slice(given.lastIndexOf('=') + 1)]
-  if (!column.includes('.') || !formPattern.test(form)) throw errors.WP_PROJECT_FORM({ given })
-  return { column, form: form as ChosenForm['form'] }
+  if (!column.includes('.') || !isWrittenForm(form)) throw errors.WP_PROJECT_FORM({ given })
+  return { column, form }
 }

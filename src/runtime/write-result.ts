@@ -167,9 +167,10 @@ interface PlainResult {
 function checkPlain(at: ResponseId, writer: StatusWriter, { body, text, plain }: PlainResult) {
   const maxSteps = getMaxSteps(text.length)
   const problems = writer.validate(plain, maxSteps, text.length)
-  const infinite = text.includes('null') ? findInfiniteNumber(body)?.join('/') : undefined
+  const isMarked = readJsonNull(body) !== undefined // and then logged
+  const infinite = !isMarked && text.includes('null') ? findInfiniteNumber(body)?.join('/') : undefined
   if (problems === undefined) return { infinite, fits: true }
-  const hasNull = infinite !== undefined || readJsonNull(body) !== undefined
+  const hasNull = isMarked || infinite !== undefined
   if (!hasNull || writer.lenient(nullTypes(body)).validate(plain, maxSteps, text.length) !== undefined)
     throw makeResultError(at, problems.map(({ path, message }) => `${path} ${message}`).join('; '))
   return { infinite, fits: false }

@@ -136,6 +136,20 @@ const types: ReadonlySet<unknown> = new Set([
   'id', 'integer', 'bigint', 'number', 'text', 'boolean', 'timestamp', 'date', 'json', 'uuid', 'other',
 ]) // prettier-ignore
 
+const formPattern =
+  /^(milliseconds|seconds|julian|YYYY-MM-DD[ T]HH:MM:SS(\.SSS|\.SSSSSS)?(Z|\+00:00)?|YYYY-MM-DD[ T]HH:MM:SS\[\.S\])$/
+
+/** Whether new times can be written in a form. */
+export function isWrittenForm(form: unknown): form is NonNullable<ColumnSnapshot['written']> {
+  return typeof form === 'string' && formPattern.test(form)
+}
+
+function isColumn(value: unknown): boolean {
+  return (
+    isRecord(value) && types.has(value['type']) && (value['written'] === undefined || isWrittenForm(value['written']))
+  )
+}
+
 function isSnapshot(value: unknown): value is Snapshot {
   return (
     isMapOf(value, isRecord) &&
@@ -148,7 +162,7 @@ function isTable(value: unknown): value is TableSnapshot {
   if (!isRecord(value)) return false
   const { columns, key, unique, index, references } = value
   return (
-    isMapOf(columns, (column) => isRecord(column) && types.has(column['type'])) &&
+    isMapOf(columns, isColumn) &&
     (key === undefined || isTexts(key)) &&
     [unique, index].every((lists) => lists === undefined || (Array.isArray(lists) && lists.every(isTexts))) &&
     (references === undefined || (Array.isArray(references) && references.every(isForeignKey)))

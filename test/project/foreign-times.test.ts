@@ -5,6 +5,7 @@ import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { migrateProject, parseForm } from '../../src/project/index.ts'
+import { parseSnapshot } from '../../src/tables/index.ts'
 import { writeFiles } from '../support/project-server.ts'
 
 test('where the times of a foreign table have several forms, migrate asks for that of new times, and keeps the answer', async (t) => {
@@ -47,4 +48,9 @@ test('where the times of a foreign table have several forms, migrate asks for th
   await assert.rejects(migrate('orders.at=seconds'), { code: 'WP_PROJECT_FORM_COLUMN' })
   for (const given of ['orders.at=days', 'at=seconds', 'orders.at', 'orders.at=mixed', 'orders.at=YYYY-MM-DD'])
     assert.throws(() => parseForm(given), { code: 'WP_PROJECT_FORM' }, given)
+  const edited = JSON.stringify({
+    migrations: {},
+    tables: { orders: { columns: { at: { ...chosen, written: 'days' } } } },
+  })
+  assert.ok('problem' in parseSnapshot(edited))
 })
