@@ -199,7 +199,7 @@ describeSystems('activating a release', chooseKinds('postgresql'), ({ kind, newS
       )
       return
     }
-    await sql`create function broken() returns trigger language plpgsql as $$ begin raise exception 'broken on purpose'; end $$`.execute(
+    await sql`create function broken() returns trigger language plpgsql as $$ begin raise exception '"broken on purpose"'; end $$`.execute(
       db,
     )
     await sql`create trigger broken before insert on waypost_feed for each row execute function broken()`.execute(db)
