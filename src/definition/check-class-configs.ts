@@ -16,8 +16,11 @@ import {
   entriesOf,
   findNode,
   hintForCut,
+  inexactHint,
+  inexactIntegers,
   itemsOf,
   quote,
+  sourceOf,
   textOf,
   toValue,
   valueOf,
@@ -192,6 +195,8 @@ function checkConfig(
   }
   const value = config?.value
   if (value !== undefined && value.kind !== 'map') return undefined
+  for (const one of value === undefined ? [] : inexactIntegers(value))
+    reportProblem(one, `${sourceOf(one)} is beyond 2^53, where integers are rounded`, inexactHint)
   const filled = value === undefined ? {} : (toValue(value) as Record<string, unknown>)
   const endless = tryValidate(validate, filled)
   if (endless !== undefined) {

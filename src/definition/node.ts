@@ -84,6 +84,21 @@ export function findNode(start: Node, pointer: string): Node {
   return node
 }
 
+/** Returns the integers in a value beyond 2^53, of which numbers represent only some. */
+export function inexactIntegers(node: Node): readonly ScalarNode[] {
+  if (node.kind === 'list') return node.items.flatMap(inexactIntegers)
+  if (node.kind === 'map') return [...node.entries.values()].flatMap(({ value }) => inexactIntegers(value))
+  if (node.kind !== 'scalar' || !Number.isInteger(node.value) || Number.isSafeInteger(node.value)) return []
+  return /^[-+]?\d+$/.test(sourceOf(node)) ? [node] : []
+}
+
+export const inexactHint = 'Write it as a string'
+
+/** Returns the text of a scalar as it is written. */
+export function sourceOf({ origin, start, end }: ScalarNode): string {
+  return origin.source.text.slice(start, end)
+}
+
 /** Returns the plain JSON value. */
 export function toValue(node: Node): unknown {
   if (node.kind === 'scalar') return node.value

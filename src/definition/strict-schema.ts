@@ -4,8 +4,11 @@ import { limitsOf } from '../schema/index.ts'
 import {
   describeNode,
   entriesOf,
+  inexactHint,
+  inexactIntegers,
   isEmpty,
   itemsOf,
+  sourceOf,
   textOf,
   textsOf,
   type Entry,
@@ -47,6 +50,7 @@ export function checkStrict(node: MapNode, strictness: Strictness): CheckedTypes
   checkTexts(node, reportProblem, strictness.report)
   checkLimits(node, types, { reportProblem, report: strictness.report })
   checkValueTypes(node, types, { reportProblem, report: strictness.report })
+  checkExactness(node, reportProblem)
   return { types, implied }
 }
 
@@ -222,6 +226,16 @@ function checkValueTypes(node: MapNode, types: Strictness['types'], { reportProb
   }
   const list = node.entries.get('enum')?.value
   if (list?.kind === 'list') for (const item of list.items) check('enum', item)
+}
+
+/** Numbers in requests are refused if they would be rounded; those of the schema would be rounded without a message. */
+function checkExactness(node: MapNode, reportProblem: ReportProblem): void {
+  for (const keyword of ['default', 'const', 'enum']) {
+    const value = node.entries.get(keyword)?.value
+    for (const one of value === undefined ? [] : inexactIntegers(value)) {
+      reportProblem(one, `${sourceOf(one)} in "${keyword}" is beyond 2^53, where integers are rounded`, inexactHint)
+    }
+  }
 }
 
 function typeOfNode(node: Node): string | undefined {

@@ -53,6 +53,14 @@ export const classesCases: readonly Case[] = [
     ],
   },
   {
+    name: 'an integer in a config that may be rounded',
+    files: { 'waypost.yml': 'connection:\n  Db: { class: sqlite, config: { file: a.db, pool: 9007199254740993 } }\n' },
+    options: { classes },
+    problems: [
+      'waypost.yml:2:52 «9007199254740993» WP_DEFINITION_CLASS_CONFIG 9007199254740993 is beyond 2^53, where integers are rounded | Write it as a string',
+    ],
+  },
+  {
     name: 'an unknown action class',
     files: { 'waypost.yml': 'action:\n  list: { class: SqlSelct }\n' },
     options: { classes },

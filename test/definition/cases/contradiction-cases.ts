@@ -51,6 +51,18 @@ const schemas: Readonly<Record<string, OneSchema>> = {
       "{ type: object, properties: { a: { $ref: '#/$defs/x', default: 7 } }, $defs: { x: { maximum: 5, type: number } } }",
     problems: ['69 «7» 7 in "default" is not valid: it must be <= 5'],
   },
+  'values that may be rounded': {
+    schema:
+      '{ anyOf: [{ type: integer, default: 9007199254740993 }, { type: number, enum: [-9007199254740992, 1e300] }, { const: { a: [9007199254740993] } }] }',
+    problems: ['9007199254740993', '-9007199254740992', '9007199254740993'].map(
+      (text, index) =>
+        `${[42, 85, 129][index]} «${text}» ${text} in "${['default', 'enum', 'const'][index]}" is beyond 2^53, where integers are rounded | Write it as a string`,
+    ),
+  },
+  'limits beyond exact integers, as of 64 bits': {
+    schema: '{ type: integer, format: int64, minimum: -9223372036854775808, maximum: 9223372036854775807 }',
+    problems: [],
+  },
   'a default without a required property': {
     schema: '{ type: object, required: [a], properties: { a: { type: integer } }, default: {} }',
     problems: [`84 «{}» The value in "default" is not valid: it must have required property 'a'`],
