@@ -6,7 +6,7 @@ import type { Schemas } from './schemas.ts'
 import { findRoots } from './schema-roots.ts'
 
 /** Keywords that can contradict others of the same schema, or of the schemas that it combines. */
-const restricting = ['allOf', 'anyOf', 'oneOf', '$ref', 'required', 'minItems', 'minProperties']
+const restricting = ['allOf', 'anyOf', 'oneOf', '$ref', 'required', 'minItems', 'minProperties', 'contains']
 
 /** Reports schemas that no value matches, unless one of their parts is the reason and is reported itself. */
 export function checkContradictions(schemas: Schemas, { named }: ResolvedSchemas): void {

@@ -98,6 +98,13 @@ class Search {
 
   #findInArray(value: Value): Contradiction | undefined {
     const { all, path } = value
+    const most = Math.min(...all.map(({ schema }) => Number(schema['maxItems'] ?? Infinity)))
+    const leastOf = ({ schema }: PlacedObject) => ('contains' in schema ? Number(schema['minContains'] ?? 1) : 0)
+    const needy = all.find((one) => leastOf(one) > most)
+    if (needy !== undefined) {
+      const reason = `"contains" needs at least ${leastOf(needy)}, but "maxItems" is ${most}`
+      return { path, reason, schema: needy.schema, keyword: 'contains' }
+    }
     const minItems = Math.max(...all.map(({ schema }) => Number(schema['minItems'] ?? 0)))
     const holder = all.find(({ schema }) => minItems > 0 && schema['minItems'] === minItems)
     if (holder === undefined) return undefined
@@ -133,6 +140,8 @@ class Search {
     const closed = all.find((one) => one.schema['additionalProperties'] === false && isUndeclared(one, name))
     if (closed !== undefined)
       return { path, reason: `"${name}" is required, but "additionalProperties: false" excludes it`, ...at }
+    if (all.some((one) => one.schema['unevaluatedProperties'] === false && isUnevaluated(one, name)))
+      return { path, reason: `"${name}" is required, but "unevaluatedProperties: false" excludes it`, ...at }
     if (written.length > 0 && isClosed(written) && !declaredNames(written).has(name))
       return { path, reason: `"${name}" is required, but is not in the response`, ...at }
     const names = all.flatMap((one) => {
@@ -218,6 +227,15 @@ function isUndeclared(one: PlacedObject, name: string): boolean {
   const [first, ...more] = fieldOf(one, name)
   const properties = (one.schema['properties'] ?? {}) as Keywords
   return first?.schema === false && more.length === 0 && !Object.hasOwn(properties, name)
+}
+
+/** Whether no part of a schema, not even a conditional one, can declare the property. */
+function isUnevaluated(one: PlacedObject, name: string): boolean {
+  const parts = spread([{ ...one, isSpread: false }]).filter(isPlacedObject)
+  const isOpen = ({ schema }: PlacedObject) =>
+    ['additionalProperties', 'patternProperties'].some((keyword) => keyword in schema) ||
+    (schema['unevaluatedProperties'] ?? false) !== false
+  return !declaredNames(parts).has(name) && !mayAllowUndeclared(parts) && !parts.some(isOpen)
 }
 
 /** Returns true if results with these schemas have declared fields only. */

@@ -114,6 +114,18 @@ const schemas: Readonly<Record<string, OneSchema>> = {
       '{ allOf: [{ $ref: schema:///Base }, { type: object, properties: { b: true }, additionalProperties: false }] }',
     problems: [': «id» No value is valid: "id" is required, but "additionalProperties: false" excludes it'],
   },
+  'a required property that no part of a closed schema declares': {
+    schema: '{ type: object, required: [a], unevaluatedProperties: false }',
+    problems: ['33 «a» No value is valid: "a" is required, but "unevaluatedProperties: false" excludes it'],
+  },
+  'a required property that a part of a closed schema may declare': {
+    schema: '{ type: object, required: [a], anyOf: [{ properties: { a: true } }, true], unevaluatedProperties: false }',
+    problems: [],
+  },
+  'more contained items than the list may have': {
+    schema: '{ type: array, contains: { type: integer }, minContains: 3, maxItems: 2 }',
+    problems: ['21 «contains» No value is valid: "contains" needs at least 3, but "maxItems" is 2'],
+  },
   'two types at once': {
     schema: '{ allOf: [{ $ref: schema:///Base }, { type: string }] }',
     problems: ['44 «type» No value is valid: a value cannot be of type "object" and "string"'],
