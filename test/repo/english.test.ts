@@ -32,6 +32,18 @@ const phrases: readonly { readonly phrase: RegExp; readonly before: string; read
     before: 'The last state without errors stays served',
     after: 'The last valid version is still served',
   },
+  // One word for each concept: see docs/glossary.md.
+  {
+    phrase: /\b(cron|scheduled)[ -]jobs?\b/i,
+    before: 'A cron job runs each night',
+    after: 'A cronjob runs each night',
+  },
+  {
+    phrase: /\b(OAuth2?|client|registered) (apps?|applications?)\b/i,
+    before: 'The OAuth application has no scope',
+    after: 'The client has no scope',
+  },
+  { phrase: /\bdelete: (refuse|forbid)/i, before: 'delete: refuse', after: 'delete: restrict' },
 ]
 
 const sources = ['bin/cli/**/*.ts', 'commands/**/*.ts', 'plugins/*/src/**/*.ts', 'src/**/*.{ts,tsx}']
