@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { writeTypes } from '../../src/build/index.ts'
 import { makeProject } from './project.ts'
 
@@ -31,4 +33,22 @@ test('a file in place of the folder is an error, and no temporary file remains',
   await using project = await makeProject({})
   await writeFile(path.join(project.root, '.waypost'), '')
   await assert.rejects(writeTypes(project.root, 'one'), { code: 'ENOTDIR' })
+})
+
+test('a folder that cannot be written is said to be so, and stays as it is', async () => {
+  await using project = await makeProject({})
+  const folder = path.join(project.root, '.waypost')
+  const module = JSON.stringify(path.join(import.meta.dirname, '../../src/build/write-types.ts'))
+  const code = `import(${module}).then(async (all) => console.log(await all.writeTypes(process.argv[1], 'one')))`
+  const isRoot = process.getuid?.() === 0 // root may write everywhere
+  const write = () =>
+    promisify(execFile)(process.execPath, ['-e', code, project.root], isRoot ? { uid: 65_534, gid: 65_534 } : {})
+  await chmod(project.root, 0o555)
+  assert.equal((await write()).stdout, 'unwritable\n')
+  await chmod(project.root, 0o755)
+  await mkdir(folder)
+  await chmod(folder, 0o555)
+  assert.equal((await write()).stdout, 'unwritable\n')
+  assert.deepEqual(await readdir(folder), [])
+  await chmod(folder, 0o755)
 })
