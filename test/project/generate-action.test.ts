@@ -2,14 +2,20 @@ import assert from 'node:assert/strict'
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, test } from 'node:test'
-import { validateProject } from '../../src/project/index.ts'
+import { listMissingActions, validateProject } from '../../src/project/index.ts'
 import { longTest } from '../support/forms.ts'
 import { openProject, assertValid } from './generated-project.ts'
 
 describe('generate:action', () => {
-  test('writes a missing class that a route names', async () => {
+  test('writes a missing class that a route names; --all lists them', async () => {
     await using project = await openProject({}, 'todo')
     for (const name of ['insert', 'delete']) await rm(path.join(project.folder, `src/todo/${name}.ts`))
+    const listMissing = () => listMissingActions({ folder: project.folder, onDiagnostics: () => undefined })
+    const missing = await listMissing()
+    assert.deepEqual(
+      missing.map(({ file }) => file),
+      ['src/todo/delete.ts', 'src/todo/insert.ts'],
+    )
     const generated = await project.action('./src/todo/insert.ts')
     assert.equal(generated.route, 'POST /todo')
     assert.match(
@@ -17,6 +23,7 @@ describe('generate:action', () => {
       /class InsertTodo implements Action<'POST \/todo'> {\n.*{ body }/,
     )
     await project.action('src/todo/delete.ts')
+    assert.deepEqual(await listMissing(), [])
     await assertValid(project)
   })
 
