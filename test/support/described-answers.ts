@@ -57,7 +57,10 @@ export function makeAnswerCheck(document: Json, routes?: Manifest['routes']) {
   let ajv: Ajv2020 | undefined
   const validators = new Map<object, ValidateFunction>()
   const validatorOf = (schema: object): ValidateFunction => {
-    ajv ??= new Ajv2020({ strict: false, validateFormats: false, allErrors: false }).addSchema(components, 'document')
+    ajv ??= new Ajv2020({ strict: false, validateFormats: false, allErrors: false, ownProperties: true }).addSchema(
+      components,
+      'document',
+    )
     let validator = validators.get(schema)
     if (validator === undefined) {
       validator = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"document#/')))
