@@ -1,6 +1,6 @@
 import { Skeleton, Tabs } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { ProblemAlert } from '../components/problem.tsx'
 import type { DraftEdit } from './draft-edit.ts'
 import { SaveBar } from './save-bar.tsx'
@@ -27,8 +27,11 @@ interface EditTabsProps {
 export function EditTabs({ edit, at, children, label = tabsTexts.form, more = [] }: EditTabsProps) {
   const { tab = 'form' }: { readonly tab?: string } = useSearch({ strict: false })
   const navigate = useNavigate()
+  const [shown, setShown] = useState<string>()
   if (edit.loadError !== undefined && edit.loadError !== null) return <ProblemAlert error={edit.loadError} />
-  if (edit.isLoading) return <Skeleton height={240} />
+  // While more values are loaded, such as a schema to edit beside the page, the fields stay and keep the focus.
+  if (edit.isLoading && shown !== at) return <Skeleton height={240} />
+  if (shown !== at) setShown(at)
   const open = (next: string | null) => {
     void navigate({ to: '.', search: next === 'form' || next === null ? {} : { tab: next }, replace: true })
   }
