@@ -3,7 +3,6 @@ export * from './contract/index.ts'
 export {
   CompiledQuery,
   sql,
-  type ColumnType,
   type DeleteQueryBuilder,
   type Dialect,
   type Expression,

@@ -333,6 +333,7 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
       }
     }
     // A name that is still being typed is that of no one.
+    await page.getByRole('button', { name: 'Filter', exact: true }).click()
     await page.getByLabel('User', { exact: true }).fill('us')
     await page.getByRole('heading', { name: 'No matches' }).waitFor()
   })

@@ -99,12 +99,12 @@ describe('the pages of what a release contains', { timeout: 600_000 }, () => {
     const { page } = opened
     await openSignedIn(page, '/routes')
     const other = page.getByRole('row', {
-      name: 'PUT /book/:id Tokens with editor · no users src/echo.ts waypost.yml:',
+      name: 'PUT /book/:id Tokens with editor · no users src/echo.ts',
     })
     await other.waitFor()
     await page.getByRole('searchbox', { name: 'Search' }).fill('todo GET')
     await other.waitFor({ state: 'detached' })
-    await page.getByRole('row', { name: /^GET \/todo Anyone .*collection.yml:\d+ 12 / }).waitFor()
+    await page.getByRole('row', { name: /^GET \/todo Anyone .*collection.ts 12 / }).waitFor()
     await page.getByRole('link', { name: 'GET /todo', exact: true }).click()
     await page.getByText('resources/routes/todo/collection.yml:').waitFor()
     await page.reload()

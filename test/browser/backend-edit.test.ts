@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { findFlaws, storeScreenshot } from '../support/browser.ts'
+import { chooseMore, findFlaws, storeScreenshot } from '../support/browser.ts'
 import { send } from '../support/send.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
@@ -100,7 +100,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await undo.click()
     await until('the file is as before', async () => (await draft.read(main)) === added)
     await page.getByRole('link', { name: 'todo_done' }).first().click()
-    await page.getByRole('button', { name: 'Delete todo_done' }).click()
+    await chooseMore(page, 'Delete todo_done')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete todo_done' }).click()
     await page.getByRole('heading', { name: 'Events' }).waitFor()
     assert.equal(await draft.read(main), before)
@@ -113,7 +113,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     )
     await world.open('/events/todo_created')
     await page.getByRole('link', { name: 'GET /todo/:todo_id' }).waitFor()
-    await page.getByRole('button', { name: 'Delete todo_created' }).click()
+    await chooseMore(page, 'Delete todo_created')
     const dialog = page.getByRole('dialog')
     await dialog.getByText('It is used here.').waitFor()
     assert.ok(await dialog.getByRole('button', { name: 'Delete todo_created' }).isDisabled())

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { findFlaws } from '../support/browser.ts'
+import { chooseMore, findFlaws } from '../support/browser.ts'
 import { openEditing, type EditWorld } from './edit-world.ts'
 import { longTest } from '../support/forms.ts'
 import { until } from '../support/until.ts'
@@ -56,12 +56,12 @@ describe('the editors of routes, connections and cronjobs', { timeout: 600_000 }
     await until('the cache policy is removed', async () => !(await draft.read(file)).includes('cache'))
     await assertAccessible(page)
 
-    await page.getByRole('button', { name: 'Rename path…' }).click()
+    await chooseMore(page, 'Rename path…')
     await page.getByLabel('New name').fill('/todo/:todo_id/note')
     await page.getByRole('button', { name: 'Rename', exact: true }).click()
     await page.getByRole('heading', { name: 'GET /todo/:todo_id/note' }).waitFor()
 
-    await page.getByRole('button', { name: 'Delete GET /todo/:todo_id/note' }).click()
+    await chooseMore(page, 'Delete GET /todo/:todo_id/note')
     await page.getByText('It was not called in the last 24 hours.').waitFor()
     await page.getByText('It is the last method of its path').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete GET /todo/:todo_id/note' }).click()

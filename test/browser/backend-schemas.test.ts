@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { findFlaws, storeScreenshot } from '../support/browser.ts'
+import { chooseMore, findFlaws, storeScreenshot } from '../support/browser.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
 import { openEditing, savedText, showAll, type EditWorld } from './edit-world.ts'
@@ -210,7 +210,7 @@ describe('the schema editor', { timeout: 600_000 }, () => {
     await world.open('/schemas/Todo')
     await page.getByRole('tab', { name: 'Used by' }).click()
     await page.getByRole('link', { name: 'GET /todo/:todo_id' }).waitFor()
-    await page.getByRole('button', { name: 'Delete' }).click()
+    await chooseMore(page, 'Delete Todo')
     const dialog = page.getByRole('dialog')
     await dialog.getByText('It is used here.').waitFor()
     assert.ok(await dialog.getByRole('button', { name: 'Delete Todo' }).isDisabled())
@@ -229,7 +229,7 @@ describe('the schema editor', { timeout: 600_000 }, () => {
       await draft.read(file),
       /\nPerson:\n  type: object\n  required: \[name, born, tags\]\n  properties:\n    name: \{ type: string \}\n    born: \{ type: string, format: date \}\n/,
     )
-    await page.getByRole('button', { name: 'Delete' }).click()
+    await chooseMore(page, 'Delete Person')
     await dialog.getByRole('button', { name: 'Delete Person' }).click()
     await page.getByRole('heading', { name: 'Schemas' }).waitFor()
     assert.equal(draft.git('diff'), '')

@@ -72,7 +72,6 @@ describe('the to-do API by clicking', { skip: skipStory, timeout: 600_000 }, () 
     page = opened.page
     await page.goto(link.href)
     await page.locator('#content h1').waitFor()
-    await page.getByText('You edit files in').waitFor()
     await page.getByRole('link', { name: '0 files changed' }).waitFor()
     await page.getByRole('heading', { name: 'Build an API' }).waitFor()
   })

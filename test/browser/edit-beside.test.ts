@@ -1,7 +1,7 @@
 // Edits beside those of others: saves under way, an editor, another session, another administrator.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { findFlaws } from '../support/browser.ts'
+import { chooseMore, findFlaws } from '../support/browser.ts'
 import { until } from '../support/until.ts'
 import { openEditing, savedText, type EditWorld } from './edit-world.ts'
 
@@ -141,13 +141,13 @@ describe('editing in dev beside others', { timeout: 600_000 }, () => {
 
     await draft.write(main, (await draft.read(main)).replace('schema: Todo }', 'schema: Todo, scopes: [todo.watch] }'))
     await page.getByRole('link', { name: 'todo_created' }).waitFor()
-    await page.getByRole('button', { name: 'Delete todo.watch' }).click()
+    await chooseMore(page, 'Delete todo.watch')
     const dialog = page.getByRole('dialog')
     await dialog.getByText(/^waypost\.yml:\d+$/).waitFor()
     assert.ok(await dialog.getByRole('button', { name: 'Delete todo.watch' }).isDisabled())
     await dialog.getByRole('button', { name: 'Cancel' }).click()
 
-    await page.getByRole('button', { name: 'Rename…' }).click()
+    await chooseMore(page, 'Rename…')
     await page.getByLabel('New name').fill('todo.see')
     await page.getByText('1 reference is changed too:').waitFor()
     await page.getByRole('button', { name: 'Rename', exact: true }).click()
@@ -157,7 +157,7 @@ describe('editing in dev beside others', { timeout: 600_000 }, () => {
     assert.match(text, /todo\.see: \{ description: See all to-dos \}/)
     await draft.write(main, text.replace(', scopes: [todo.see]', ''))
     await page.getByText('Nothing refers to it.').waitFor()
-    await page.getByRole('button', { name: 'Delete todo.see' }).click()
+    await chooseMore(page, 'Delete todo.see')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete todo.see' }).click()
     await page.getByRole('heading', { name: 'Scopes', level: 1 }).waitFor()
     assert.doesNotMatch(await draft.read(main), /todo\.see/)

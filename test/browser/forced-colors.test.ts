@@ -103,13 +103,11 @@ describe('forced colors', { timeout: 300_000 }, () => {
 
       test('a route: who may call it, the tab and the page', async () => {
         await goTo(page, '/routes/POST%20%2Ftodo', 'POST /todo')
-        const choice = (name: string) =>
-          page.locator('.mantine-SegmentedControl-label').filter({ hasText: new RegExp(`^${name}$`) })
+        const choice = (name: string) => page.getByRole('radio', { name, exact: true })
         const control = page.getByRole('radiogroup', { name: 'Who may call it?' })
         const before = await paint(control)
         await choice('Any valid token').click()
         assert.ok(!(await paint(control)).equals(before), 'who may call it')
-        assert.notEqual(await colorOf(choice('Any valid token')), await colorOf(choice('Anyone')))
         const tab = (name: string) => page.getByRole('tab', { name, exact: true })
         const shown = await paint(tab('YAML'))
         await page.getByRole('button', { name: 'Discard', exact: true }).click()

@@ -12,7 +12,7 @@ import { openReceiver, type Receiver } from '../e2e/receiver.ts'
 import { startServe, type Serving } from '../e2e/serving.ts'
 import { openHost, type Host } from '../../src/host/index.ts'
 import { readEnvironment } from '../../src/kit/index.ts'
-import { findFlaws, openBrowser, openPage, storeScreenshot, type WatchedPage } from '../support/browser.ts'
+import { chooseMore, findFlaws, openBrowser, openPage, storeScreenshot, type WatchedPage } from '../support/browser.ts'
 import { isLong } from '../support/forms.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { openProject } from '../support/project.ts'
@@ -291,7 +291,7 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
 
   test('a change that breaks callers says so, and is published after a question', async () => {
     await openRoute('PUT /todo/:id')
-    await button('Delete PUT /todo/:id').click()
+    await chooseMore(page, 'Delete PUT /todo/:id')
     await button('Delete PUT /todo/:id', dialog()).click()
     await heading('Routes').waitFor()
     await page.getByRole('link', { name: '1 change · Publish' }).click()

@@ -23,10 +23,10 @@ const pages: Readonly<Record<string, { title: string; dialogs?: readonly string[
   '/routes': { title: 'Routes', dialogs: ['New route'] },
   '/routes/POST%20%2Ftodo': { title: 'POST /todo', dialogs: ['Edit Todo-Input', 'Rename path…'] }, // the first is a sheet
   '/schemas': { title: 'Schemas', dialogs: ['New schema'] },
-  '/schemas/Todo': { title: 'Todo', dialogs: ['Rename…', 'Delete Todo'] },
+  '/schemas/Todo': { title: 'Todo', dialogs: [], menus: ['More actions'] },
   '/actions': { title: 'Actions', dialogs: ['New action'] },
   '/events': { title: 'Events', dialogs: ['New event'] },
-  '/events/todo_created': { title: 'todo_created', dialogs: ['Rename…', 'New scope…'] },
+  '/events/todo_created': { title: 'todo_created', dialogs: ['New scope…'], menus: ['More actions'] },
   '/cronjobs': { title: 'Cronjobs', dialogs: ['New cronjob'] },
   '/connections': { title: 'Connections', dialogs: ['New connection'] },
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { loadActiveId } from '../../src/release/index.ts'
-import { findFlaws, storeScreenshot } from '../support/browser.ts'
+import { chooseMore, findFlaws, storeScreenshot } from '../support/browser.ts'
 import { readTemplate } from '../support/template.ts'
 import { checkPage, goTo, openBackendWorld, openSignedIn, type BackendWorld } from './backend-world.ts'
 
@@ -134,7 +134,7 @@ describe('a rollback that is not possible', { timeout: 300_000 }, () => {
     assert.equal(await loadActiveId(server.host.system), base.id)
 
     await goTo(page, '/events/todo_created', 'todo_created')
-    await page.getByRole('button', { name: 'Delete todo_created' }).click()
+    await chooseMore(page, 'Delete todo_created')
     await dialog.getByRole('button', { name: 'Delete todo_created' }).click()
     await page.locator('#content').getByRole('heading', { name: 'Events', exact: true, level: 1 }).waitFor()
     await goTo(page, '/publish', 'Publish')

@@ -114,3 +114,9 @@ export async function storeScreenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${path}.png` })
   await page.screenshot({ path: `${path}-whole.png`, fullPage: true })
 }
+
+/** Chooses an item of the menu of a page, for example to rename or delete what the page shows. */
+export async function chooseMore(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name }).click()
+}

@@ -5,6 +5,8 @@ export const tableTexts = {
   all: 'All',
   search: 'Search',
   clear: 'Clear filters',
+  filter: 'Filter',
+  removeFilter: (filter: string) => `Remove filter ${filter}`,
   noMatch: 'No matches',
   noMatchText: 'No entries match these filters.',
   loading: 'Loading',

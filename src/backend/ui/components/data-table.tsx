@@ -1,11 +1,11 @@
-import { ActionIcon, Button, Menu, NativeSelect, Skeleton, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
+import { ActionIcon, Button, Menu, Skeleton } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ArrowDown, ArrowUp, ArrowUpDown, Ellipsis, Search } from 'lucide-react'
-import { useEffect, useState, type ReactNode } from 'react'
+import { ArrowDown, ArrowUp, ArrowUpDown, Ellipsis } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { onListKey } from './list-keys.ts'
 import { EmptyState } from './empty-state.tsx'
+import { Filters, type Filter } from './list-filters.tsx'
 import { ProblemAlert } from './problem.tsx'
 import { useListQuery, type ListQuery, type ListState } from './use-list-query.ts'
 import { tableTexts } from './data-table-texts.ts'
@@ -28,14 +28,6 @@ export interface Column<Row> {
   /** Not shown on narrow screens. */
   readonly isMinor?: boolean
   readonly width?: number | string
-}
-
-/** A filter in the URL: a choice, or a text to search for. */
-export interface Filter {
-  readonly name: string
-  readonly label: string
-  /** Values with their labels; without them, the filter is a text field. */
-  readonly options?: Readonly<Record<string, string>>
 }
 
 export interface RowAction {
@@ -264,63 +256,6 @@ function CheckedItem({ action: { label, check, run } }: { readonly action: Requi
         </span>
       )}
     </Menu.Item>
-  )
-}
-
-function Filters({ filters, state }: { readonly filters: readonly Filter[]; readonly state: ListState }) {
-  return (
-    <div className="filters" role="search">
-      {filters.map(({ name, label, options }) =>
-        options === undefined ? (
-          <TextFilter key={name} name={name} label={label} state={state} />
-        ) : (
-          <NativeSelect
-            key={name}
-            aria-label={label}
-            value={state.query[name] ?? ''}
-            data={[{ value: '', label: `${label}: ${tableTexts.all}` }, ...choicesOf(options)]}
-            onChange={(event) => state.set({ [name]: event.currentTarget.value })}
-          />
-        ),
-      )}
-      {state.isFiltered ? (
-        <Button variant="subtle" color="gray" onClick={state.clear}>
-          {tableTexts.clear}
-        </Button>
-      ) : null}
-    </div>
-  )
-}
-
-function choicesOf(options: Readonly<Record<string, string>>) {
-  return Object.entries(options).map(([value, label]) => ({ value, label }))
-}
-
-interface TextFilterProps {
-  readonly name: string
-  readonly label: string
-  readonly state: ListState
-}
-
-const typingMs = 250
-
-function TextFilter({ name, label, state }: TextFilterProps) {
-  const applied = state.query[name] ?? ''
-  const [text, setText] = useState(applied)
-  useEffect(() => setText(applied), [applied])
-  const apply = useDebouncedCallback((value: string) => state.set({ [name]: value }), typingMs)
-  return (
-    <TextInput
-      type="search"
-      aria-label={label}
-      placeholder={label}
-      leftSection={<Search size={14} aria-hidden />}
-      value={text}
-      onChange={(event) => {
-        setText(event.currentTarget.value)
-        apply(event.currentTarget.value)
-      }}
-    />
   )
 }
 

@@ -1,5 +1,5 @@
 import { Skeleton } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { call, type Entry } from '../api/call.ts'
 import { EmptyState } from './empty-state.tsx'
@@ -31,6 +31,15 @@ const refreshMs = 30_000
 const hourMs = 3_600_000
 const hours = 25 // the first one is not complete
 
+export function trafficQuery(route?: string) {
+  return queryOptions({
+    queryKey: ['statistics', route],
+    queryFn: ({ signal }) =>
+      call('GET /statistics', { query: { by: 'hour', ...(route === undefined ? {} : { route }) } }, signal),
+    refetchInterval: refreshMs,
+  })
+}
+
 interface TrafficProps {
   /** Only of this method: `GET /todo`. */
   readonly route?: string
@@ -40,12 +49,7 @@ interface TrafficProps {
 
 /** Requests, errors and latency of the last 24 hours. */
 export function Traffic({ route, more = [] }: TrafficProps) {
-  const loaded = useQuery({
-    queryKey: ['statistics', route],
-    queryFn: ({ signal }) =>
-      call('GET /statistics', { query: { by: 'hour', ...(route === undefined ? {} : { route }) } }, signal),
-    refetchInterval: refreshMs,
-  })
+  const loaded = useQuery(trafficQuery(route))
   if (loaded.isError) return <ProblemAlert error={loaded.error} onRetry={() => void loaded.refetch()} />
   if (loaded.data === undefined) return <Skeleton height={160} />
   const { entry, total } = loaded.data

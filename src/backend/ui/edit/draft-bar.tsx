@@ -50,15 +50,32 @@ function ChangesToPublish({ changes }: { readonly changes: number }) {
   )
 }
 
+function EditedFolder({ path }: { readonly path: string | null }) {
+  return (
+    <section className="banner banner-quiet" aria-label={filesTexts.project}>
+      {filesTexts.folder}{' '}
+      <span translate="no" className="mono">
+        {path}
+      </span>
+      {filesTexts.atOnce}
+    </section>
+  )
+}
+
+/** Which pages are about the files: those of the draft, and all that edit files. */
+function usePageKind(): { readonly isBuild: boolean; readonly isEditing: boolean } {
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const isOn = (page: string) => path === page || path.startsWith(`${page}/`)
+  const isBuild = pages.some(({ group, path: own }) => group === 'build' && own !== '/publish' && isOn(own))
+  return { isBuild, isEditing: (isBuild && !isOn('/live')) || isOn('/scopes') || isOn('/files') }
+}
+
 /** Below the top bar: which files are edited, or why they are not served. */
 export function DraftBanner() {
   const { error } = useQuery(draftQuery)
   const draft = useDraft()
   const canEdit = useHasDraft()
-  const path = useRouterState({ select: ({ location }) => location.pathname })
-  const isBuild = pages.some(
-    ({ group, path: own }) => group === 'build' && own !== '/publish' && (path === own || path.startsWith(`${own}/`)),
-  )
+  const { isBuild, isEditing } = usePageKind()
   if (draft === undefined && isBuild && error instanceof Problem)
     return (
       <section className="banner banner-bad" aria-label={publish.draft}>
@@ -77,20 +94,14 @@ export function DraftBanner() {
         {publish.servedLater}
       </section>
     ) : null
-  if (draft.mode === 'folder' && draft.is_served)
-    return (
-      <section className="banner banner-quiet" aria-label={filesTexts.project}>
-        {filesTexts.folder} <span className="mono">{draft.path}</span>
-        {filesTexts.atOnce}
-      </section>
-    )
+  if (draft.mode === 'folder' && draft.is_served) return isEditing ? <EditedFolder path={draft.path} /> : null
   return (
     <section className="banner banner-bad" aria-label={filesTexts.project} aria-live="assertive">
       {first === undefined ? (
         <p dir="auto">{draft.problem?.message ?? filesTexts.notServed}</p>
       ) : (
         <p>
-          <Link to="/files/$file" params={{ file: first.file }} className="mono">
+          <Link translate="no" to="/files/$file" params={{ file: first.file }} className="mono">
             {first.file}:{first.line}
           </Link>{' '}
           <span dir="auto">{first.message}</span>

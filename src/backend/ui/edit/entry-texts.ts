@@ -12,6 +12,7 @@ export const renameTexts = {
 } as const
 
 export const entryTexts = {
+  more: 'More actions',
   add: 'Add',
   continue: 'Continue',
   name: 'Name',

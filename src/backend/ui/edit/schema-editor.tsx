@@ -205,7 +205,9 @@ const FieldRow = memo(function FieldRow({ row, title, name, isOpen, isFocused, e
 function FarCells({ row, name }: Pick<FieldRowProps, 'row' | 'name'>) {
   return (
     <>
-      <span className="field-name mono">{row.role === 'field' ? row.name : name}</span>
+      <span translate="no" className="field-name mono">
+        {row.role === 'field' ? row.name : name}
+      </span>
       <span className="field-type">{row.types.map((part) => part.name ?? kindsTexts[part.kind]).join(' ')}</span>
     </>
   )
@@ -325,7 +327,12 @@ function Summary({ row }: { readonly row: Row }) {
   const more = listMoreKeywords(row).length
   return (
     <>
-      {words.length === 0 ? <SlidersHorizontal size={14} aria-hidden className="field-summary-icon" /> : null}
+      {words.length === 0 ? (
+        <>
+          <SlidersHorizontal size={14} aria-hidden className="field-summary-icon" />
+          <span aria-hidden>{columnsTexts.limits}</span>
+        </>
+      ) : null}
       <span className="field-summary-text" dir="auto" title={words.join(' · ')}>
         {words.join(' · ')}
       </span>

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState, type ComponentProps, type ReactNode } from 'react'
@@ -8,6 +7,7 @@ import { PageHeader } from '../components/page-header.tsx'
 import { useDraftEdit, type DraftEdit } from '../edit/draft-edit.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
 import { DeleteEntry, NameEntry, RenameEntry } from '../edit/entry-dialogs.tsx'
+import { EntryMenu } from '../edit/entry-menu.tsx'
 import { pointerOf } from '../edit/values.ts'
 import { problemTexts } from '../components/problem-texts.ts'
 import { connectionTexts } from '../components/connection-texts.ts'
@@ -70,14 +70,12 @@ export function EntryEditor({ section, name, actions, label, more, isWide = fals
       <PageHeader title={name} text={<Source value={edit.sourceOf() ?? null} />}>
         {actions}
         {isNew ? null : (
-          <>
-            <Button variant="default" onClick={() => setDialog('rename')}>
-              {renameTexts.open}
-            </Button>
-            <Button variant="default" onClick={() => setDialog('delete')}>
-              {texts.delete(name)}
-            </Button>
-          </>
+          <EntryMenu
+            name={name}
+            rename={renameTexts.open}
+            onRename={() => setDialog('rename')}
+            onDelete={() => setDialog('delete')}
+          />
         )}
       </PageHeader>
       <EditTabs

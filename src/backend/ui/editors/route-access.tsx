@@ -1,12 +1,10 @@
-import { Input, SegmentedControl } from '@mantine/core'
 import { useState } from 'react'
 import { Access } from '../components/definition-parts.tsx'
 import { ScopesPicker } from '../edit/pickers.tsx'
 import { isMap } from '../edit/values.ts'
+import { AccessChoice, type AccessKind } from './access-choice.tsx'
 import { placesOf, Section, type PartProps, type ServedMethod } from './route-section.tsx'
 import { accessTexts } from './route-texts.ts'
-
-type AccessKind = keyof typeof accessTexts.kinds
 
 interface AccessProps extends PartProps {
   readonly served: ServedMethod
@@ -18,7 +16,6 @@ export function AccessSection({ edit, method, path, served }: AccessProps) {
   const [chosen, setChosen] = useState<AccessKind>()
   const routeScopes = edit.get(`${at.route}/scopes`)
   const kind = chosen ?? accessOf(edit.get(at.method), routeScopes)
-  const kinds = Object.keys(accessTexts.kinds) as AccessKind[]
   const choose = (next: AccessKind) => {
     setChosen(next)
     const before = edit.before(at.method)
@@ -34,40 +31,29 @@ export function AccessSection({ edit, method, path, served }: AccessProps) {
     served !== undefined && kind === accessOf(edit.before(at.method), edit.before(`${at.route}/scopes`))
   return (
     <Section title={accessTexts.title}>
-      <Input.Wrapper label={accessTexts.kind} labelElement="div">
-        <div data-at={`${at.method}/public`}>
-          <SegmentedControl
-            aria-label={accessTexts.kind}
-            value={kind}
-            data={kinds
-              .filter((one) => one !== 'route' || routeScopes !== undefined || kind === 'route')
-              .map((one) => ({ value: one, label: accessTexts.kinds[one] }))}
-            onChange={choose}
+      <AccessChoice
+        {...{ path, method, inherited: routeScopes, value: kind, onChange: choose }}
+        at={`${at.method}/public`}
+      >
+        {kind === 'scopes' ? (
+          <ScopesPicker
+            edit={{ ...edit, set: (place, next) => edit.set(place, isNoScope(next) ? undefined : next) }}
+            at={`${at.method}/scopes`}
+            label={accessTexts.scopes}
+            description={accessTexts.scopesText}
+            isRequired
           />
-        </div>
-      </Input.Wrapper>
-      {kind === 'public' ? (
-        <p className="soft">{method === 'GET' ? accessTexts.public : accessTexts.publicChange}</p>
-      ) : null}
-      {kind === 'any' ? <p className="soft">{accessTexts.any}</p> : null}
-      {kind === 'scopes' ? (
-        <ScopesPicker
-          edit={{ ...edit, set: (place, next) => edit.set(place, isNoScope(next) ? undefined : next) }}
-          at={`${at.method}/scopes`}
-          label={accessTexts.scopes}
-          description={accessTexts.scopesText}
-          isRequired
-        />
-      ) : null}
-      {kind === 'route' ? (
-        <ScopesPicker
-          edit={edit}
-          at={`${at.route}/scopes`}
-          label={accessTexts.routeScopes(path)}
-          description={accessTexts.routeScopesText}
-          isRequired
-        />
-      ) : null}
+        ) : null}
+        {kind === 'route' ? (
+          <ScopesPicker
+            edit={edit}
+            at={`${at.route}/scopes`}
+            label={accessTexts.routeScopes(path)}
+            description={accessTexts.routeScopesText}
+            isRequired
+          />
+        ) : null}
+      </AccessChoice>
       {isUnchanged && kind !== 'public' ? (
         <p className="soft">
           {accessTexts.now} <Access {...served} />

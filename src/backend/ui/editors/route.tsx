@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -8,10 +7,12 @@ import { Source } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { Traffic } from '../components/traffic.tsx'
+import { TryButton } from '../components/try-button.tsx'
 import { TryIt } from '../components/try-it.tsx'
 import { useDraftValue, useServerDraft } from '../edit/draft.ts'
 import { useDraftEdit } from '../edit/draft-edit.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
+import { EntryMenu } from '../edit/entry-menu.tsx'
 import { DeleteEntry, RenameEntry } from '../edit/entry-dialogs.tsx'
 import { SwitchField, TextField } from '../edit/fields.tsx'
 import { SchemaSheet } from '../edit/schema-field.tsx'
@@ -23,7 +24,6 @@ import { RatePicker } from './rate.tsx'
 import { AccessSection } from './route-access.tsx'
 import { RequestSection, ResponseSection } from './route-schemas.tsx'
 import { placesOf, Section, type PartProps, type ServedMethod } from './route-section.tsx'
-import { entryTexts } from '../edit/entry-texts.ts'
 import { actionTexts, moreTexts, removeTexts, renameTexts, routeEditorTexts } from './route-texts.ts'
 import { routeTexts } from '../pages/route-texts.ts'
 
@@ -59,12 +59,13 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
   return (
     <>
       <PageHeader title={<RouteTitle method={method} path={path} />} text={<Source value={edit.sourceOf() ?? null} />}>
-        <Button variant="default" onClick={() => setDialog('rename')}>
-          {renameTexts.open}
-        </Button>
-        <Button variant="default" onClick={() => setDialog('delete')}>
-          {entryTexts.delete(name)}
-        </Button>
+        <TryButton />
+        <EntryMenu
+          name={name}
+          rename={renameTexts.open}
+          onRename={() => setDialog('rename')}
+          onDelete={() => setDialog('delete')}
+        />
       </PageHeader>
       <EditTabs
         edit={edit}

@@ -10,8 +10,9 @@ import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { shortId } from '../components/release-link.tsx'
-import { Traffic } from '../components/traffic.tsx'
+import { Traffic, trafficQuery } from '../components/traffic.tsx'
 import { useCanEdit, useServerDraft } from '../edit/draft.ts'
+import { FirstRequest } from '../publish/first-request.tsx'
 import { Checklist, NoApi, useFirstSteps } from '../publish/first-steps.tsx'
 import { useHasScope } from '../shell/scope-gate.tsx'
 import { buildTexts as build } from '../components/definition-texts.ts'
@@ -81,14 +82,23 @@ export function Page() {
             <NoRelease />
           ) : null
         ) : (
-          <section>
-            <h2>{texts.traffic}</h2>
-            <Traffic more={deliveries === undefined ? [] : [[texts.pending, build.number(deliveries.pending)]]} />
-          </section>
+          <TrafficSection pending={deliveries?.pending ?? 0} />
         )}
         <BusiestRoutes />
       </div>
     </>
+  )
+}
+
+/** The traffic; without any, how to begin. */
+function TrafficSection({ pending }: { readonly pending: number }) {
+  const { data } = useQuery(trafficQuery())
+  if (data?.total.requests === 0 && pending === 0) return <FirstRequest />
+  return (
+    <section>
+      <h2>{texts.traffic}</h2>
+      <Traffic more={[[texts.pending, build.number(pending)]]} />
+    </section>
   )
 }
 

@@ -13,6 +13,7 @@ import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { SchemaView } from '../components/schema-view.tsx'
 import { Traffic } from '../components/traffic.tsx'
+import { TryButton } from '../components/try-button.tsx'
 import { TryIt } from '../components/try-it.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { buildTexts } from '../components/definition-texts.ts'
@@ -46,7 +47,11 @@ export function Page() {
   if (found.isError) return <Missing error={found.error} onRetry={() => void found.refetch()} />
   return (
     <>
-      <PageHeader title={<RouteTitle method={method} path={path} />} text={found.data?.description ?? undefined} />
+      <PageHeader
+        title={<RouteTitle method={method} path={path} />}
+        text={found.data?.description ?? undefined}
+        action={<TryButton />}
+      />
       <Tabs
         value={tab}
         keepMounted={false}
@@ -106,10 +111,12 @@ function MethodTab({ method }: { readonly method: Method }) {
         <dt>{texts.action}</dt>
         <dd>
           {action.kind === 'class' ? (
-            <bdi>{action.name}</bdi>
+            <bdi translate="no">{action.name}</bdi>
           ) : (
             <Link to="/actions/$name" params={{ name: action.name }}>
-              <bdi className={action.kind === 'file' ? 'mono' : undefined}>{action.name}</bdi>
+              <bdi translate="no" className={action.kind === 'file' ? 'mono' : undefined}>
+                {action.name}
+              </bdi>
             </Link>
           )}{' '}
           {action.class === null ? null : (

@@ -22,21 +22,20 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const columns: readonly Column<Route>[] = [
   { name: 'route', label: texts.route, isSortable: true, render: (route) => <Name {...route} /> },
-  { name: 'access', label: texts.access, width: '24%', render: (route) => <Access {...route} /> },
+  { name: 'access', label: texts.access, width: '28%', render: (route) => <Access {...route} /> },
   {
     name: 'action',
     label: texts.action,
     isMinor: true,
-    width: '12%',
+    width: '24%',
     render: ({ action }) =>
-      action.kind === 'file' ? <EndOf text={action.name} /> : <bdi title={action.name}>{action.name}</bdi>,
-  },
-  {
-    name: 'source',
-    label: build.source,
-    isMinor: true,
-    width: '22%',
-    render: ({ source }) => <span className="soft">{source === null ? null : <EndOf text={source} />}</span>,
+      action.kind === 'file' ? (
+        <EndOf text={action.name} />
+      ) : (
+        <bdi translate="no" title={action.name}>
+          {action.name}
+        </bdi>
+      ),
   },
   {
     name: 'calls',
@@ -110,15 +109,15 @@ export function Page() {
 /** A path on one line. If it is too long, its beginning is cut off. */
 function EndOf({ text }: { readonly text: string }) {
   return (
-    <span className="source mono" title={text}>
-      <bdi>{text}</bdi>
+    <span translate="no" className="source mono" title={text}>
+      <bdi translate="no">{text}</bdi>
     </span>
   )
 }
 
 function NoData() {
   return (
-    <span className="soft">
+    <span className="soft no-data">
       <span aria-hidden>–</span>
       <span className="hidden">{build.noData}</span>
     </span>
@@ -129,7 +128,7 @@ function Name({ method, path, deprecated }: Route) {
   return (
     <span className="route">
       <MethodBadge method={method} />
-      <span className="mono route-path" dir="auto" title={path}>
+      <span translate="no" className="mono route-path" dir="auto" title={path}>
         {path}
       </span>
       {deprecated === false ? null : <State tone="warn">{texts.deprecated}</State>}
