@@ -80,8 +80,8 @@ function renderHidden({ csrf, request }: ConsentPage): Html {
 }
 
 function renderScope({ name, description }: ConsentScope): Html {
-  if (description === undefined) return html`<li><code>${name}</code></li> `
-  return html`<li class="described">${description} <code>${name}</code></li> `
+  if (description === undefined) return html`<li><code translate="no">${name}</code></li> `
+  return html`<li class="described">${description} <code translate="no">${name}</code></li> `
 }
 
 /** A website is identified by its address; a redirect to the device may reach any program (RFC 8252 §8.6). */

@@ -54,5 +54,5 @@ export function renderBadge(name: string, kind: 'client' | 'service'): Html {
 
 /** Renders a name that a user chose. Isolates its writing direction from the text around it (UAX #9). */
 export function renderName(name: string): Html {
-  return html`<strong><bdi>${name}</bdi></strong>`
+  return html`<strong><bdi translate="no">${name}</bdi></strong>`
 }

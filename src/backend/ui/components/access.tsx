@@ -45,7 +45,7 @@ export function AuditLink({ subject }: { readonly subject: string }) {
 /** A text that users chose, in one line; the whole is in its tooltip. */
 export function Name({ text }: { readonly text: string }) {
   return (
-    <bdi className="ellipsis" title={text}>
+    <bdi translate="no" className="ellipsis" title={text}>
       {text}
     </bdi>
   )
@@ -61,7 +61,7 @@ export function ScopeSummary({ scopes }: { readonly scopes: readonly string[] })
   return (
     <span className="scopes" title={scopes.join(', ')}>
       {all.slice(0, maxShown).map((scope) => (
-        <code key={scope} className="scope">
+        <code translate="no" key={scope} className="scope">
           {scope}
         </code>
       ))}
@@ -229,7 +229,9 @@ export function TokenList({ of }: { readonly of: { readonly user: string } | { r
             <CopyText value={jti} isMono label={tokensTexts.token}>
               {jti.slice(0, 8)}
             </CopyText>
-            <bdi className="ellipsis">{'user' in of ? client.name : user}</bdi>
+            <bdi translate="no" className="ellipsis">
+              {'user' in of ? client.name : user}
+            </bdi>
             <ScopeSummary scopes={scopes} />
             <span>
               <span className="soft">{tokensTexts.expires}</span> <RelativeTime value={expires} canBeFuture />

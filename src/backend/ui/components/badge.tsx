@@ -13,7 +13,7 @@ export function RouteName({ method, path }: { readonly method: string; readonly 
   return (
     <span className="route">
       <MethodBadge method={method} />
-      <span className="mono route-path" dir="auto">
+      <span translate="no" className="mono route-path" dir="auto">
         {path}
       </span>
     </span>
@@ -30,7 +30,7 @@ export function RouteTitle({ method, path }: { readonly method: string; readonly
   return (
     <span className="route-title">
       <MethodBadge method={method} />{' '}
-      <span className="mono">
+      <span translate="no" className="mono">
         <Path path={path} />
       </span>
     </span>

@@ -16,7 +16,10 @@ export function ChangeList({ changes }: { readonly changes: readonly Change[] })
             <span className="soft">
               {texts[change]} {kind}
             </span>{' '}
-            <bdi className="mono">{name}</bdi> {breaking ? <State tone="bad">{texts.breaking}</State> : null}
+            <bdi translate="no" className="mono">
+              {name}
+            </bdi>{' '}
+            {breaking ? <State tone="bad">{texts.breaking}</State> : null}
           </p>
           {details.map(({ text }) => (
             <p key={text} className="soft change-detail" dir="auto">

@@ -120,7 +120,7 @@ export function CommandHint({ command, label = 'Same as' }: CommandHintProps) {
   return (
     <p className="command">
       <span className="soft">{label}</span>{' '}
-      <code>
+      <code translate="no">
         {/* Lines do not break within flags. */}
         {command.split(/(?<!\S)(-\S+)/).map((part, index) =>
           index % 2 === 0 ? (
@@ -141,7 +141,7 @@ export function CommandHint({ command, label = 'Same as' }: CommandHintProps) {
 export function CodeBlock({ code, label }: { readonly code: string; readonly label: string }) {
   return (
     <div className="code">
-      <pre>{code}</pre>
+      <pre translate="no">{code}</pre>
       <CopyButton value={code} label={label} />
     </div>
   )
@@ -150,7 +150,7 @@ export function CodeBlock({ code, label }: { readonly code: string; readonly lab
 /** A value as JSON, with a name for screen readers. */
 export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
   return (
-    <pre className="code" tabIndex={0} role="region" aria-label={label} dir="ltr">
+    <pre translate="no" className="code" tabIndex={0} role="region" aria-label={label} dir="ltr">
       {JSON.stringify(value, null, 2)}
     </pre>
   )

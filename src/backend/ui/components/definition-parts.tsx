@@ -25,7 +25,9 @@ export function Access({ public: isPublic, scopes, holders }: Pick<Route, 'publi
       {scopes.map((scope, index) => (
         <span key={scope}>
           {index === 0 ? '' : ` ${whoTexts.or} `}
-          <bdi className="strong">{scope}</bdi>
+          <bdi translate="no" className="strong">
+            {scope}
+          </bdi>
         </span>
       ))}
       {people === null ? null : <span className="soft"> · {people}</span>}
@@ -75,10 +77,10 @@ function UseLink({ kind, name }: Use) {
     <>
       <span className="soft">{kindsTexts[kind]}</span>{' '}
       {kind === 'cronjob' ? (
-        <bdi>{name}</bdi>
+        <bdi translate="no">{name}</bdi>
       ) : (
         <Link to={kind === 'event' ? '/events/$name' : '/schemas/$name'} params={{ name }}>
-          <bdi>{name}</bdi>
+          <bdi translate="no">{name}</bdi>
         </Link>
       )}
     </>
@@ -90,7 +92,10 @@ export function RouteLink({ name }: { readonly name: string }) {
   const [method = '', path = ''] = name.split(' ')
   return (
     <Link to="/routes/$route" params={{ route: name }} className="route-link">
-      <MethodBadge method={method} /> <span className="mono">{path}</span>
+      <MethodBadge method={method} />{' '}
+      <span translate="no" className="mono">
+        {path}
+      </span>
     </Link>
   )
 }

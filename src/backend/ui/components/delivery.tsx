@@ -45,7 +45,7 @@ export function nameDelivery({ event, id }: Pick<Delivery, 'event' | 'id'>): str
 /** A text on one line, in full in its tooltip. */
 export function CutText({ text }: { readonly text: string }) {
   return (
-    <bdi className="ellipsis" title={text}>
+    <bdi translate="no" className="ellipsis" title={text}>
       {text}
     </bdi>
   )
@@ -55,7 +55,7 @@ export function CutText({ text }: { readonly text: string }) {
 export function EndpointText({ endpoint }: { readonly endpoint: string | null }) {
   if (endpoint === null) return <span className="soft">{operateTexts.deleted}</span>
   return (
-    <bdi className="ellipsis" title={endpoint}>
+    <bdi translate="no" className="ellipsis" title={endpoint}>
       {endpoint.replace(/^https:\/\//, '')}
     </bdi>
   )

@@ -94,12 +94,12 @@ export function Listen({ event }: { readonly event: string }) {
             ) : (
               <State tone="bad">{texts.invalid(problem)}</State>
             )}
-            <Link to="/deliveries/$id" params={{ id }} className="mono">
+            <Link translate="no" to="/deliveries/$id" params={{ id }} className="mono">
               {id}
             </Link>
             <RelativeTime value={at} />
           </p>
-          <pre className="code wrap" tabIndex={0} role="region" aria-label={texts.bodyOf(id)} dir="auto">
+          <pre translate="no" className="code wrap" tabIndex={0} role="region" aria-label={texts.bodyOf(id)} dir="auto">
             {format(body)}
           </pre>
         </div>

@@ -26,8 +26,14 @@ export function Plugins() {
           label: texts.plugin,
           render: ({ name, from }) => (
             <>
-              <bdi className="strong">{name}</bdi>{' '}
-              {from === null || from === name ? null : <bdi className="soft">{from}</bdi>}
+              <bdi translate="no" className="strong">
+                {name}
+              </bdi>{' '}
+              {from === null || from === name ? null : (
+                <bdi translate="no" className="soft">
+                  {from}
+                </bdi>
+              )}
             </>
           ),
         },

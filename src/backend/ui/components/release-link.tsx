@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 /** The first characters of a release's id, as commands print them, with a link to its page. */
 export function ReleaseLink({ id }: { readonly id: string }) {
   return (
-    <Link to="/releases/$id" params={{ id }} className="mono">
+    <Link translate="no" to="/releases/$id" params={{ id }} className="mono">
       {shortId(id)}
     </Link>
   )

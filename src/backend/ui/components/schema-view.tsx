@@ -100,10 +100,20 @@ function Line({ name, isRequired = false, tag, ...given }: LineProps) {
     <li>
       <p className="schema-line">
         {name === undefined ? null : (
-          <bdi className={`mono schema-name${deprecated === true ? ' schema-old' : ''}`}>{name}</bdi>
+          <bdi translate="no" className={`mono schema-name${deprecated === true ? ' schema-old' : ''}`}>
+            {name}
+          </bdi>
         )}
-        {name === undefined && typeof title === 'string' ? <bdi className="strong">{title}</bdi> : null}
-        {tag === undefined ? null : <code dir="auto">{tag}</code>}
+        {name === undefined && typeof title === 'string' ? (
+          <bdi translate="no" className="strong">
+            {title}
+          </bdi>
+        ) : null}
+        {tag === undefined ? null : (
+          <code translate="no" dir="auto">
+            {tag}
+          </code>
+        )}
         <span className="schema-type">
           <Type schema={schema} />
           {isNullable ? ` ${texts.of} null` : null}
@@ -142,7 +152,9 @@ function Values({ label, values, max = maxValues }: ValuesProps) {
   const list = (some: readonly string[]) =>
     some.map((value, index) => (
       <li key={index}>
-        <code dir="auto">{value}</code>
+        <code translate="no" dir="auto">
+          {value}
+        </code>
       </li>
     ))
   return (
@@ -207,7 +219,7 @@ function Later({ name, named }: { readonly name: string; readonly named: NamedSc
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        {texts.partsOf} <bdi>{name}</bdi>
+        {texts.partsOf} <bdi translate="no">{name}</bdi>
       </summary>
       {isOpen ? <Parts schema={resolveSchema(named[name], named)} named={named} stack={[name]} /> : null}
     </details>
@@ -289,11 +301,11 @@ export function Type({ schema: given }: { readonly schema: unknown }): ReactNode
   const schema = toSchema(given)
   const { isInPlace } = useContext(SchemaManner)
   const name = referenceOf(schema)
-  if (name !== undefined && isInPlace) return <bdi>{name}</bdi>
+  if (name !== undefined && isInPlace) return <bdi translate="no">{name}</bdi>
   if (name !== undefined) {
     return (
       <Link to="/schemas/$name" params={{ name }}>
-        <bdi>{name}</bdi>
+        <bdi translate="no">{name}</bdi>
       </Link>
     )
   }
@@ -304,6 +316,6 @@ export function Type({ schema: given }: { readonly schema: unknown }): ReactNode
       </>
     )
   }
-  if (isInPlace && Array.isArray(schema['enum'])) return <bdi>{describeTypes(schema['enum'])}</bdi>
-  return <bdi>{describeType(schema)}</bdi>
+  if (isInPlace && Array.isArray(schema['enum'])) return <bdi translate="no">{describeTypes(schema['enum'])}</bdi>
+  return <bdi translate="no">{describeType(schema)}</bdi>
 }

@@ -114,7 +114,11 @@ function Group({ title, choices, value, before, onChange, hasAll = false }: Grou
         return (
           <div key={name} className="picker-row">
             <Checkbox
-              label={<code dir="auto">{name}</code>}
+              label={
+                <code translate="no" dir="auto">
+                  {name}
+                </code>
+              }
               description={mayGrant(name) || isOn ? description : texts.lacking}
               disabled={!mayGrant(name) && !isOn}
               checked={isOn}

@@ -30,7 +30,7 @@ export function SecretOnce({ title, values, children, onClose }: SecretOnceProps
             <div key={name}>
               <dt>{name}</dt>
               <dd>
-                <code>{value}</code>
+                <code translate="no">{value}</code>
                 <CopyButton value={value} label={name} />
               </dd>
             </div>

@@ -44,7 +44,9 @@ export function SettingList({ groups, render }: SettingListProps) {
 export function SettingText({ name, description }: Pick<SettingField, 'name' | 'description'>) {
   return (
     <>
-      <code className="setting-key">{name}</code>
+      <code translate="no" className="setting-key">
+        {name}
+      </code>
       {description === '' ? null : ` · ${description}`}
     </>
   )

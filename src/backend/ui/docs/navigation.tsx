@@ -79,7 +79,9 @@ function NavigationGroup({ group: { name, operations }, isOpenAtFirst, isCurrent
         }}
       >
         <ChevronRight size={12} aria-hidden />
-        <bdi className="ellipsis">{name.startsWith('/') ? name : `/${name}`}</bdi>
+        <bdi translate="no" className="ellipsis">
+          {name.startsWith('/') ? name : `/${name}`}
+        </bdi>
         <span className="soft">{operations.length}</span>
       </summary>
       {isOpen ? (

@@ -9,7 +9,7 @@ export function CodeEditor(props: CodeEditorProps) {
   return (
     <Suspense
       fallback={
-        <pre className="code" aria-busy="true" aria-label={props.label} role="region" tabIndex={0}>
+        <pre translate="no" className="code" aria-busy="true" aria-label={props.label} role="region" tabIndex={0}>
           {props.value}
         </pre>
       }

@@ -97,12 +97,19 @@ function Choice({ clash, label, value, onChange }: ChoiceProps) {
   return (
     <Radio.Group
       className="clash"
-      label={<code dir="auto">{label}</code>}
+      label={
+        <code translate="no" dir="auto">
+          {label}
+        </code>
+      }
       value={value ?? null}
       onChange={(side) => onChange(side === 'theirs' ? 'theirs' : 'mine')}
     >
       <p className="soft clash-base">
-        {conflictTexts.base}: <code dir="auto">{write(clash.base)}</code>
+        {conflictTexts.base}:{' '}
+        <code translate="no" dir="auto">
+          {write(clash.base)}
+        </code>
       </p>
       <div className="clash-sides">
         {sides.map((side) => (
@@ -110,7 +117,7 @@ function Choice({ clash, label, value, onChange }: ChoiceProps) {
             <Radio.Indicator size="xs" />
             <span>
               <span className="strong">{names[side]}</span>
-              <code dir="auto" className="clash-value">
+              <code translate="no" dir="auto" className="clash-value">
                 {write(clash[side])}
               </code>
             </span>

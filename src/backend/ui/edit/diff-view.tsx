@@ -63,7 +63,7 @@ function Hunk({ oldStart, oldLines, newStart, newLines, lines }: ReturnType<type
               {kind === 'same' ? null : <span className="hidden">{diffTexts[kind]}</span>}
             </td>
             <td className="diff-line">
-              <code>{line.slice(1)}</code>
+              <code translate="no">{line.slice(1)}</code>
             </td>
           </tr>
         )

@@ -68,7 +68,9 @@ export function UseList({ uses }: { readonly uses: readonly (Use & { readonly no
       {uses.map(({ at, source, note }, index) => (
         <li key={index}>
           {at === null ? null : <UsePlace at={at} />}
-          <span className="soft mono wrap">{source}</span>
+          <span translate="no" className="soft mono wrap">
+            {source}
+          </span>
           {note}
         </li>
       ))}
@@ -90,14 +92,26 @@ function UsePlace({ at }: { readonly at: string }) {
   const [section = '', name = '', part, method = '', ...inner] = keys
   if (section === 'routes' && part === 'methods') return <RouteUse name={`${method} ${name}`} rest={inner} />
   const rest = keys.slice(2)
-  if (section === 'routes') return <code className="wrap">{keys.slice(1).join(' › ')}</code>
-  if (!(section in pages)) return <code className="wrap">{keys.join(' › ')}</code>
+  if (section === 'routes')
+    return (
+      <code translate="no" className="wrap">
+        {keys.slice(1).join(' › ')}
+      </code>
+    )
+  if (!(section in pages))
+    return (
+      <code translate="no" className="wrap">
+        {keys.join(' › ')}
+      </code>
+    )
   return (
     <>
       <Link to={pages[section as keyof typeof pages]} params={{ name }}>
-        <bdi>{name}</bdi>
+        <bdi translate="no">{name}</bdi>
       </Link>
-      <code className="wrap">{rest.join(' › ')}</code>
+      <code translate="no" className="wrap">
+        {rest.join(' › ')}
+      </code>
     </>
   )
 }
@@ -106,7 +120,9 @@ function RouteUse({ name, rest }: { readonly name: string; readonly rest: readon
   return (
     <>
       <RouteLink name={name} />
-      <code className="wrap">{rest.join(' › ')}</code>
+      <code translate="no" className="wrap">
+        {rest.join(' › ')}
+      </code>
     </>
   )
 }

@@ -58,7 +58,7 @@ export function ExampleCheck({ schema, named, label, text, onChange, onKeep }: E
                   <li key={`${line} ${at} ${message}`}>
                     <span className="soft nowrap">{texts.line(line)}</span>{' '}
                     <span dir="auto">
-                      {at === '' ? null : <code>{at} </code>}
+                      {at === '' ? null : <code translate="no">{at} </code>}
                       {message}
                     </span>
                   </li>

@@ -220,7 +220,7 @@ export function VariableMenu({ isSecret, at, typed, onChoose }: VariableMenuProp
         <Menu.Dropdown>
           {variables?.entry.map(({ name }) => (
             <Menu.Item key={name} onClick={() => onChoose(`\${env.${name}}`)}>
-              <code>{name}</code>
+              <code translate="no">{name}</code>
             </Menu.Item>
           ))}
           {variables?.entry.length === 0 ? <Menu.Label>{fieldTexts.noVariables}</Menu.Label> : null}

@@ -88,7 +88,7 @@ export function Refused({ diagnostics }: { readonly diagnostics: readonly Diagno
               {one.message}
             </button>
             {one.hint === null ? null : <span dir="auto"> {endSentence(one.hint)}</span>}
-            <span className="mono soft">
+            <span translate="no" className="mono soft">
               {one.file}:{one.line}
             </span>
           </li>

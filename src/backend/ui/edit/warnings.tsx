@@ -54,10 +54,10 @@ function Place({ warning: { at, file, line } }: { readonly warning: Diagnostic }
     <>
       {at === null || link === undefined ? null : (
         <Link {...link}>
-          <bdi>{nameOfEntry(entry)}</bdi>
+          <bdi translate="no">{nameOfEntry(entry)}</bdi>
         </Link>
       )}{' '}
-      <Link to="/files/$file" params={{ file }} className="mono">
+      <Link translate="no" to="/files/$file" params={{ file }} className="mono">
         {file}:{line}
       </Link>
     </>

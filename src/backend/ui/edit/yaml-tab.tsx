@@ -64,7 +64,7 @@ export function FileEditor({ file, entry, isLocked = false, hasName = false }: F
       <div>
         <p className="file-name">
           {hasName ? (
-            <span className="mono" dir="auto">
+            <span translate="no" className="mono" dir="auto">
               {file}
             </span>
           ) : null}

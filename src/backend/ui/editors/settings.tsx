@@ -93,7 +93,9 @@ function SettingsForm({ edit, schema }: SettingsFormProps) {
             <p className="soft">{pageTexts.unusedText}</p>
             {unused.map((key) => (
               <p key={key} className="setting-unused">
-                <code dir="auto">{key}</code>
+                <code translate="no" dir="auto">
+                  {key}
+                </code>
                 <ActionIcon
                   size={24}
                   aria-label={fieldTexts.remove(key)}
@@ -136,7 +138,15 @@ function RatesEditor() {
           rows={rates}
           rowKey={({ name }) => name}
           columns={[
-            { name: 'name', label: settingsTexts.rate, render: ({ name }) => <bdi className="strong">{name}</bdi> },
+            {
+              name: 'name',
+              label: settingsTexts.rate,
+              render: ({ name }) => (
+                <bdi translate="no" className="strong">
+                  {name}
+                </bdi>
+              ),
+            },
             {
               name: 'limit',
               label: settingsTexts.limit,

@@ -40,7 +40,9 @@ export function Methods({ state, known, rowKey, onChange }: MethodsProps) {
             />
             <MethodBadge method={one.method} />
             <span className="api-place">
-              <bdi className="mono">{place}</bdi>{' '}
+              <bdi translate="no" className="mono">
+                {place}
+              </bdi>{' '}
               <span className="soft">
                 {texts.operations[`${one.at} ${one.method}` as keyof typeof texts.operations]}
               </span>
@@ -215,7 +217,7 @@ export function Files({ connection, design, preview }: FilesProps) {
       {preview.data === undefined && preview.error === null ? <p className="soft">{texts.wait}</p> : null}
       {preview.data?.files.map(({ file, before, text }) => (
         <div key={file}>
-          <p className="mono">
+          <p translate="no" className="mono">
             {file} {before === null ? <span className="soft">{texts.newFile}</span> : null}
           </p>
           {before === null ? (

@@ -67,7 +67,9 @@ export function Uses({ uses }: { readonly uses: TablePlan['uses'] }) {
                 source,
                 note: (
                   <>
-                    <bdi className="mono">{to === null || problem !== null ? column : `${column} → ${to}`}</bdi>
+                    <bdi translate="no" className="mono">
+                      {to === null || problem !== null ? column : `${column} → ${to}`}
+                    </bdi>
                     {problem === null ? null : <span className="soft"> {problem}</span>}
                   </>
                 ),

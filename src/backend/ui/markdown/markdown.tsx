@@ -21,7 +21,7 @@ export function Markdown({ text, level, className = '' }: MarkdownProps) {
 
 /** A description of one line, such as that of a status. */
 export function InlineMarkdown({ text }: { readonly text: string }) {
-  return <bdi>{renderInline(parseInline(text))}</bdi>
+  return <bdi translate="no">{renderInline(parseInline(text))}</bdi>
 }
 
 /** No level of headings is left out, whatever the author wrote: screen readers navigate by them. */
@@ -46,7 +46,7 @@ function renderBlock(block: Exclude<Block, { readonly kind: 'heading' }>): React
       return <p>{renderInline(block.inside)}</p>
     case 'code':
       return (
-        <pre className="code wrap" dir="ltr">
+        <pre translate="no" className="code wrap" dir="ltr">
           {block.text}
         </pre>
       )
@@ -108,7 +108,12 @@ function renderInline(all: readonly Inline[]): ReactNode {
   return all.map((one, index) => {
     if (typeof one === 'string') return one
     if (one.kind === 'break') return <br key={index} />
-    if (one.kind === 'code') return <code key={index}>{one.text}</code>
+    if (one.kind === 'code')
+      return (
+        <code translate="no" key={index}>
+          {one.text}
+        </code>
+      )
     const inside = renderInline(one.inside)
     if (one.kind === 'link')
       return (

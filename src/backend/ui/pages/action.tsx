@@ -31,7 +31,15 @@ function ActionView() {
       render={({ name, class: of, source, config, used_by: users }) => (
         <>
           <PageHeader
-            title={of === null ? <span className="mono">{name}</span> : name}
+            title={
+              of === null ? (
+                <span translate="no" className="mono">
+                  {name}
+                </span>
+              ) : (
+                name
+              )
+            }
             text={of === null ? texts.code : undefined}
           />
           <div className="stack-wide">

@@ -43,13 +43,22 @@ export function Page() {
             kind === 'named' ? (
               <MarkedName name={name} at={pointerOf('action', name)} />
             ) : (
-              <bdi className={kind === 'file' ? 'mono' : undefined}>{name}</bdi>
+              <bdi translate="no" className={kind === 'file' ? 'mono' : undefined}>
+                {name}
+              </bdi>
             ),
         },
         {
           name: 'kind',
           label: texts.kind,
-          render: ({ kind, class: of }) => (kind === 'named' ? <bdi className="nowrap">{of}</bdi> : texts.kinds[kind]),
+          render: ({ kind, class: of }) =>
+            kind === 'named' ? (
+              <bdi translate="no" className="nowrap">
+                {of}
+              </bdi>
+            ) : (
+              texts.kinds[kind]
+            ),
         },
         { name: 'source', label: build.source, isMinor: true, render: ({ source }) => <Source value={source} /> },
         { name: 'users', label: build.usedBy, render: ({ used_by: users }) => <Users uses={users} limit={3} /> },

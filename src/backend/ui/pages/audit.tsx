@@ -144,9 +144,14 @@ function Changes({ entry: { before, after } }: { readonly entry: Audit }) {
 
 function describe(before: Fact | undefined, after: Fact | undefined): ReactNode {
   if (Array.isArray(before) || Array.isArray(after)) return describeLists(listOf(before), listOf(after))
-  if (isNothing(after)) return isNothing(before) ? undefined : <bdi>{String(before)}</bdi>
-  if (isNothing(before)) return <bdi>{String(after)}</bdi>
-  if (before === after) return <bdi className="soft">{String(after)}</bdi>
+  if (isNothing(after)) return isNothing(before) ? undefined : <bdi translate="no">{String(before)}</bdi>
+  if (isNothing(before)) return <bdi translate="no">{String(after)}</bdi>
+  if (before === after)
+    return (
+      <bdi translate="no" className="soft">
+        {String(after)}
+      </bdi>
+    )
   return (
     <>
       <del dir="auto">{String(before)}</del> → <ins dir="auto">{String(after)}</ins>

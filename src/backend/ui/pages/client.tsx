@@ -145,7 +145,7 @@ function Summary({ client: { id, user, status, public: isPublic } }: { readonly 
           <>
             {texts.of}{' '}
             <Link to="/users/$name" params={{ name: user }}>
-              <bdi>{user}</bdi>
+              <bdi translate="no">{user}</bdi>
             </Link>
           </>
         )}
@@ -264,7 +264,7 @@ function ClientForm({ client, owner, etag }: ClientFormProps) {
             >
               <div className="choices">
                 {[...new Set([...grantTypes, ...before.grants])].map((grant) => (
-                  <Checkbox key={grant} name="grants" value={grant} label={<code>{grant}</code>} />
+                  <Checkbox key={grant} name="grants" value={grant} label={<code translate="no">{grant}</code>} />
                 ))}
               </div>
             </Checkbox.Group>

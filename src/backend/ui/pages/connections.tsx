@@ -109,7 +109,9 @@ function Setting({ name, value }: { readonly name: string; readonly value: unkno
     <>
       <dt>{name}</dt>
       <dd>
-        <code dir="auto">{typeof value === 'string' ? value : JSON.stringify(value)}</code>
+        <code translate="no" dir="auto">
+          {typeof value === 'string' ? value : JSON.stringify(value)}
+        </code>
       </dd>
     </>
   )

@@ -107,7 +107,12 @@ function Runs({ name }: { readonly name: string }) {
               },
               { name: 'duration', label: texts.duration, isRight: true, render: formatDuration },
               { name: 'slot', label: texts.slot, isMinor: true, render: (run) => <RelativeTime value={run.slot_at} /> },
-              { name: 'server', label: texts.server, isMinor: true, render: ({ server }) => <bdi>{server}</bdi> },
+              {
+                name: 'server',
+                label: texts.server,
+                isMinor: true,
+                render: ({ server }) => <bdi translate="no">{server}</bdi>,
+              },
               {
                 name: 'id',
                 label: texts.runId,

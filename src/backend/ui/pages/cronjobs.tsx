@@ -84,7 +84,10 @@ export function Page() {
           label: texts.schedule,
           render: ({ schedule, timezone }) => (
             <span className="nowrap">
-              <span className="mono">{schedule}</span> <span className="soft">{timezone}</span>
+              <span translate="no" className="mono">
+                {schedule}
+              </span>{' '}
+              <span className="soft">{timezone}</span>
             </span>
           ),
         },

@@ -85,16 +85,18 @@ function Facts({ delivery }: { readonly delivery: Delivery }) {
       <dt>{texts.subscription}</dt>
       <dd>
         {endpoint === null ? (
-          <span className="mono">{subscription}</span>
+          <span translate="no" className="mono">
+            {subscription}
+          </span>
         ) : (
-          <Link to="/subscriptions/$id" params={{ id: subscription }} className="mono">
+          <Link translate="no" to="/subscriptions/$id" params={{ id: subscription }} className="mono">
             {subscription}
           </Link>
         )}
         {user === null ? null : (
           <>
             {' · '}
-            <bdi>{user}</bdi>
+            <bdi translate="no">{user}</bdi>
           </>
         )}
       </dd>

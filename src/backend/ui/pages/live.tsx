@@ -89,7 +89,7 @@ export function Page() {
               ),
             },
             { name: 'ms', label: texts.time, isRight: true, render: ({ ms }) => <span>{build.ms(ms)}</span> },
-            { name: 'user', label: texts.user, isMinor: true, render: ({ user }) => <bdi>{user}</bdi> },
+            { name: 'user', label: texts.user, isMinor: true, render: ({ user }) => <bdi translate="no">{user}</bdi> },
             {
               name: 'reason',
               label: texts.problem,
@@ -97,7 +97,7 @@ export function Page() {
                 reason === null ? null : (
                   <div>
                     <p dir="auto">{reason}</p>
-                    <p className="soft mono">
+                    <p translate="no" className="soft mono">
                       {[code, sources.get(`${method} ${route}`)].filter((part) => part != null).join(' · ')}
                     </p>
                   </div>

@@ -82,7 +82,8 @@ export function Page() {
             </dd>
             <dt>{texts.created}</dt>
             <dd>
-              <RelativeTime value={release.data.created_at} /> {texts.by} <bdi>{release.data.created_by}</bdi>
+              <RelativeTime value={release.data.created_at} /> {texts.by}{' '}
+              <bdi translate="no">{release.data.created_by}</bdi>
             </dd>
             <dt>{texts.version}</dt>
             <dd>{release.data.waypost}</dd>
@@ -133,7 +134,7 @@ function summarize(isActive: boolean, message: string): ReactNode {
   return (
     <span className="summary">
       {isActive ? <State tone="good">{listTexts.active}</State> : null}
-      {message === '' ? null : <bdi>{message}</bdi>}
+      {message === '' ? null : <bdi translate="no">{message}</bdi>}
     </span>
   )
 }
@@ -151,8 +152,10 @@ function Activations({ release }: { readonly release: Release }) {
             ({ number, kind, has_files: hasFiles, activated_at: at, activated_by: by, message }) => (
               <li key={number}>
                 <span>{listTexts[kind]}</span>
-                <bdi>{by}</bdi>
-                <bdi className="soft">{message}</bdi>
+                <bdi translate="no">{by}</bdi>
+                <bdi translate="no" className="soft">
+                  {message}
+                </bdi>
                 <RelativeTime value={at} />
                 {canOpen && hasFiles ? (
                   <button type="button" className="text-button" onClick={() => setOpened(number)}>

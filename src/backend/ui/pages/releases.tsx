@@ -68,7 +68,15 @@ export function Page() {
       rowKey={({ id }) => shortId(id)}
       rowLink={({ id }) => ({ to: '/releases/$id', params: { id } })}
       columns={[
-        { name: 'id', label: texts.release, render: ({ id }) => <span className="mono">{shortId(id)}</span> },
+        {
+          name: 'id',
+          label: texts.release,
+          render: ({ id }) => (
+            <span translate="no" className="mono">
+              {shortId(id)}
+            </span>
+          ),
+        },
         {
           name: 'state',
           label: texts.state,
@@ -134,7 +142,7 @@ async function loadReleases(signal: AbortSignal): Promise<readonly Release[]> {
 
 function Message({ text }: { readonly text: string | null }) {
   return text === null ? null : (
-    <bdi className="lines-2" title={text}>
+    <bdi translate="no" className="lines-2" title={text}>
       {text}
     </bdi>
   )

@@ -101,7 +101,9 @@ export function Page() {
           label: accessTexts.scope,
           render: (scope) =>
             canEdit && editorOf(scope, declared) !== undefined ? (
-              <code dir="auto">{scope.name}</code>
+              <code translate="no" dir="auto">
+                {scope.name}
+              </code>
             ) : (
               <CopyText value={scope.name} isMono label={accessTexts.scope} />
             ),

@@ -74,7 +74,7 @@ function Settings({ settings }: { readonly settings: readonly Setting[] }) {
               </p>
             </div>
             <p>
-              <code dir="auto" className="wrap">
+              <code translate="no" dir="auto" className="wrap">
                 {write(own ?? valueAt(byDefault, inner))}
               </code>{' '}
               {own === undefined ? (
@@ -101,7 +101,15 @@ function Rates({ rates }: { readonly rates: readonly Rate[] }) {
       rows={rates}
       rowKey={({ name }) => name}
       columns={[
-        { name: 'name', label: texts.rate, render: ({ name }) => <bdi className="strong">{name}</bdi> },
+        {
+          name: 'name',
+          label: texts.rate,
+          render: ({ name }) => (
+            <bdi translate="no" className="strong">
+              {name}
+            </bdi>
+          ),
+        },
         { name: 'limit', label: texts.limit, render: ({ limit, window_ms: ms, by }) => texts.per(limit, ms, by) },
         {
           name: 'counted',

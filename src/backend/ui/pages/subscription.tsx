@@ -146,7 +146,7 @@ function Facts({ subscription }: { readonly subscription: Subscription }) {
         {client === null ? null : (
           <span className="soft">
             {' · '}
-            <bdi>{client.name ?? client.id}</bdi>
+            <bdi translate="no">{client.name ?? client.id}</bdi>
           </span>
         )}
       </dd>

@@ -78,7 +78,9 @@ function TableView({ table }: { readonly table: Table }) {
               label: texts.column,
               render: ({ name }) => (
                 <>
-                  <bdi className="strong">{name}</bdi>{' '}
+                  <bdi translate="no" className="strong">
+                    {name}
+                  </bdi>{' '}
                   {table.key.includes(name) ? <State tone="info">{texts.key}</State> : null}
                 </>
               ),
@@ -128,16 +130,16 @@ function Keys({ table: { connection, key, unique, index, references } }: { reado
     <dl className="facts">
       {rows.map(({ label, columns }) => (
         <Fact key={`${label} ${columns.join()}`} label={label}>
-          <bdi>{columns.join(', ')}</bdi>
+          <bdi translate="no">{columns.join(', ')}</bdi>
         </Fact>
       ))}
       {references.map(({ columns, table, to, on_delete: onDelete }) => (
         <Fact key={`${table} ${columns.join()}`} label={texts.reference}>
-          <bdi>{columns.join(', ')}</bdi> →{' '}
+          <bdi translate="no">{columns.join(', ')}</bdi> →{' '}
           <Link to="/tables/$name" params={{ name: `${connection}.${table}` }}>
-            <bdi>{table}</bdi>
+            <bdi translate="no">{table}</bdi>
           </Link>{' '}
-          <bdi>({to.join(', ')})</bdi>{' '}
+          <bdi translate="no">({to.join(', ')})</bdi>{' '}
           {onDelete === null ? null : <span className="soft">{texts.onDelete(onDelete)}</span>}
         </Fact>
       ))}

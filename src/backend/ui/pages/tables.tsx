@@ -55,12 +55,21 @@ export function Page() {
               isSortable: true,
               render: ({ name, view }) => (
                 <>
-                  <bdi>{name}</bdi> {view ? <State tone="quiet">{texts.view}</State> : null}
+                  <bdi translate="no">{name}</bdi> {view ? <State tone="quiet">{texts.view}</State> : null}
                 </>
               ),
             },
-            { name: 'connection', label: texts.connection, render: ({ connection }) => <bdi>{connection}</bdi> },
-            { name: 'key', label: texts.key, isMinor: true, render: ({ key }) => <bdi>{key.join(', ')}</bdi> },
+            {
+              name: 'connection',
+              label: texts.connection,
+              render: ({ connection }) => <bdi translate="no">{connection}</bdi>,
+            },
+            {
+              name: 'key',
+              label: texts.key,
+              isMinor: true,
+              render: ({ key }) => <bdi translate="no">{key.join(', ')}</bdi>,
+            },
             {
               name: 'users',
               label: build.usedBy,
@@ -115,8 +124,20 @@ function Migrations() {
           rows={data.entry.toReversed()}
           rowKey={({ connection, name }) => `${connection}/${name}`}
           columns={[
-            { name: 'name', label: texts.migration, render: ({ name }) => <bdi className="mono">{name}</bdi> },
-            { name: 'connection', label: texts.connection, render: ({ connection }) => <bdi>{connection}</bdi> },
+            {
+              name: 'name',
+              label: texts.migration,
+              render: ({ name }) => (
+                <bdi translate="no" className="mono">
+                  {name}
+                </bdi>
+              ),
+            },
+            {
+              name: 'connection',
+              label: texts.connection,
+              render: ({ connection }) => <bdi translate="no">{connection}</bdi>,
+            },
             {
               name: 'kind',
               label: texts.kind,

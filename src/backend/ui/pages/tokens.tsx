@@ -25,7 +25,7 @@ const columns: readonly Column<Token>[] = [
     name: 'token',
     label: texts.token,
     render: ({ jti }) => (
-      <span className="mono" title={jti}>
+      <span translate="no" className="mono" title={jti}>
         {shorten(jti)}
       </span>
     ),
@@ -35,7 +35,7 @@ const columns: readonly Column<Token>[] = [
     label: texts.user,
     render: ({ user: name }) => (
       <Link to="/users/$name" params={{ name }} className="ellipsis">
-        <bdi>{name}</bdi>
+        <bdi translate="no">{name}</bdi>
       </Link>
     ),
   },
@@ -44,7 +44,7 @@ const columns: readonly Column<Token>[] = [
     label: texts.client,
     render: ({ client: { id, name } }) => (
       <Link to="/clients/$id" params={{ id }} className="ellipsis">
-        <bdi>{name}</bdi>
+        <bdi translate="no">{name}</bdi>
       </Link>
     ),
   },
@@ -154,14 +154,14 @@ function RevokeDialog({ token, onClose }: { readonly token: Shown; onClose(): vo
         <dl className="facts">
           <dt>{texts.owner}</dt>
           <dd>
-            <bdi>{names.user}</bdi>
+            <bdi translate="no">{names.user}</bdi>
           </dd>
           <dt>{texts.client}</dt>
           <dd>
-            <bdi>{names.client.name}</bdi>
+            <bdi translate="no">{names.client.name}</bdi>
           </dd>
           <dt>{accessTexts.scopes}</dt>
-          <dd>{scopes.length === 0 ? '–' : <bdi>{scopes.join(', ')}</bdi>}</dd>
+          <dd>{scopes.length === 0 ? '–' : <bdi translate="no">{scopes.join(', ')}</bdi>}</dd>
           <dt>{texts.expires}</dt>
           <dd>
             <RelativeTime value={expires} canBeFuture />

@@ -199,7 +199,7 @@ function Clients({ user }: { readonly user: string }) {
         {clients.data?.entry.map(({ id, name, status, scopes }) => (
           <li key={id}>
             <Link to="/clients/$id" params={{ id }}>
-              <bdi>{name}</bdi>
+              <bdi translate="no">{name}</bdi>
             </Link>
             <ScopeSummary scopes={scopes} />
             <AccessState status={status} />

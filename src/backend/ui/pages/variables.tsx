@@ -133,7 +133,9 @@ function Missing({ onSet }: { readonly onSet?: (variable: Variable) => void }) {
         {missing.map((variable) => (
           <li key={variable.name}>
             <State tone="bad">{texts.missing}</State>
-            <span className="mono">{variable.name}</span>
+            <span translate="no" className="mono">
+              {variable.name}
+            </span>
             <Uses uses={variable.uses} />
             {onSet === undefined ? null : (
               <Button variant="default" onClick={() => onSet(variable)}>
@@ -150,7 +152,9 @@ function Missing({ onSet }: { readonly onSet?: (variable: Variable) => void }) {
 function Name({ variable: { name, description } }: { readonly variable: Variable }) {
   return (
     <>
-      <span className="mono">{name}</span>
+      <span translate="no" className="mono">
+        {name}
+      </span>
       {description === null ? null : (
         <p className="soft" dir="auto">
           {description}
@@ -216,7 +220,7 @@ function Changed({ variable: { changed } }: { readonly variable: Variable }) {
   if (changed === null) return null
   return (
     <>
-      <RelativeTime value={changed.at} /> {texts.by} <bdi>{changed.by}</bdi>
+      <RelativeTime value={changed.at} /> {texts.by} <bdi translate="no">{changed.by}</bdi>
     </>
   )
 }

@@ -36,7 +36,9 @@ export function ScopeList({ scopes, label }: { readonly scopes: readonly string[
       {scopes.map((scope) => (
         <div key={scope}>
           <dt>
-            <code dir="auto">{scope}</code>
+            <code translate="no" dir="auto">
+              {scope}
+            </code>
           </dt>
           <dd dir="auto">{known.data.entry.find(({ name }) => name === scope)?.description ?? scopesTexts.noText}</dd>
         </div>

@@ -103,7 +103,9 @@ function EntryName({ entry }: { readonly entry: DraftEntry }) {
   const name = (
     <>
       {method === undefined ? null : <MethodBadge method={method} />}
-      <bdi className={method === undefined && !label.startsWith('/') ? undefined : 'mono'}>{label}</bdi>
+      <bdi translate="no" className={method === undefined && !label.startsWith('/') ? undefined : 'mono'}>
+        {label}
+      </bdi>
     </>
   )
   return (
@@ -124,7 +126,7 @@ function EntryName({ entry }: { readonly entry: DraftEntry }) {
 function Author({ entry: { by, changed_at: at } }: { readonly entry: DraftEntry }) {
   return (
     <span className="publish-author soft">
-      {by === null ? null : <bdi>{by}</bdi>}
+      {by === null ? null : <bdi translate="no">{by}</bdi>}
       {by === null || at === null ? null : ' · '}
       {at === null ? null : <RelativeTime value={at} />}
     </span>

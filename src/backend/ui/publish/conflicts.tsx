@@ -117,9 +117,15 @@ function Conflict({ conflict, authors, value, onChange }: ConflictProps) {
         label={
           <span className="publish-link">
             {method === undefined ? null : <MethodBadge method={method} />}
-            <bdi className={method === undefined ? 'strong' : 'mono strong'}>{label}</bdi>
+            <bdi translate="no" className={method === undefined ? 'strong' : 'mono strong'}>
+              {label}
+            </bdi>
             <span className="soft">{changesTexts.groups[group]}</span>
-            {field.length === 0 ? null : <code dir="auto">{field.join(' › ')}</code>}
+            {field.length === 0 ? null : (
+              <code translate="no" dir="auto">
+                {field.join(' › ')}
+              </code>
+            )}
           </span>
         }
       >

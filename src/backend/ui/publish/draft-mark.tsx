@@ -24,7 +24,7 @@ export function DraftMark({ at }: { readonly at: string }) {
 export function MarkedName({ name, at }: { readonly name: string; readonly at: string }) {
   return (
     <>
-      <bdi>{name}</bdi> <DraftMark at={at} />
+      <bdi translate="no">{name}</bdi> <DraftMark at={at} />
     </>
   )
 }

@@ -171,7 +171,10 @@ function Differences({ folder, shown, removed, isRemoving, onRemoving }: Differe
         : shown.map(({ file, status, before, after }) => (
             <details key={file} className="import-file" open={shown.length < 5}>
               <summary>
-                <bdi className="mono">{file}</bdi> <State tone={tones[status]}>{changesTexts.status[status]}</State>
+                <bdi translate="no" className="mono">
+                  {file}
+                </bdi>{' '}
+                <State tone={tones[status]}>{changesTexts.status[status]}</State>
               </summary>
               <DiffView before={before ?? ''} after={after ?? ''} label={file} />
             </details>

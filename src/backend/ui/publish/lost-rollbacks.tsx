@@ -14,7 +14,9 @@ export function LostRollbacks({ rollbacks }: Pick<Plan, 'rollbacks'>) {
   return (
     <div className="warnings" dir="auto">
       <p>{texts.lost(migrations, lost.length)}</p>
-      <p className="mono">{lost.map(shortId).join(', ')}</p>
+      <p translate="no" className="mono">
+        {lost.map(shortId).join(', ')}
+      </p>
       {reachable.length === 0 ? null : <p>{texts.reachable(reachable.map(shortId))}</p>}
     </div>
   )

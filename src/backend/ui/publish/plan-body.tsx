@@ -80,7 +80,10 @@ export function PlanBody({ draft, plan }: PlanBodyProps) {
         <Listed title={texts.staged}>
           {draft.variables.map(({ name, by }) => (
             <li key={name}>
-              <bdi className="mono">{name}</bdi> <bdi className="soft">{texts.stagedBy(by)}</bdi>
+              <bdi translate="no" className="mono">
+                {name}
+              </bdi>{' '}
+              <bdi className="soft">{texts.stagedBy(by)}</bdi>
             </li>
           ))}
         </Listed>
@@ -107,7 +110,7 @@ function Diagnostics({ errors }: { readonly errors: Plan['diagnostics'] }) {
           <li key={`${file}:${line} ${message}`}>
             <span dir="auto">{endSentence(message)}</span>
             {hint === null ? null : <span dir="auto"> {endSentence(hint)}</span>}{' '}
-            <Link to="/files/$file" params={{ file }} className="mono">
+            <Link translate="no" to="/files/$file" params={{ file }} className="mono">
               {file}:{line}
             </Link>
           </li>
@@ -137,7 +140,11 @@ function MissingVariable({ variable }: { readonly variable: Plan['missing_variab
       }}
     >
       <PasswordInput
-        label={<span className="mono">{name}</span>}
+        label={
+          <span translate="no" className="mono">
+            {name}
+          </span>
+        }
         description={[texts.usedBy(uses), texts.lackingOn(servers)].filter(Boolean).join('. ')}
         aria-label={texts.value(name)}
         autoComplete="off"

@@ -17,7 +17,7 @@ export function PlanChanges({ changes }: { readonly changes: Plan['changes'] }) 
             <span className="soft">{changesTexts[one.change]}</span> <ChangeName change={one} />
           </p>
           {one.source === undefined ? null : (
-            <p className="mono soft change-source" dir="auto">
+            <p translate="no" className="mono soft change-source" dir="auto">
               {one.source}
             </p>
           )}
@@ -43,10 +43,15 @@ function ChangeName({ change: { kind, name, at, source, change } }: { readonly c
   const shown =
     kind === 'route' ? (
       <>
-        <MethodBadge method={method} /> <bdi className="mono">{path}</bdi>
+        <MethodBadge method={method} />{' '}
+        <bdi translate="no" className="mono">
+          {path}
+        </bdi>
       </>
     ) : (
-      <bdi className="strong">{name}</bdi>
+      <bdi translate="no" className="strong">
+        {name}
+      </bdi>
     )
   return (
     <>
@@ -71,7 +76,9 @@ export function PlanMigration({
   return (
     <details className="publish-migration">
       <summary>
-        <bdi className="mono">{name}</bdi>{' '}
+        <bdi translate="no" className="mono">
+          {name}
+        </bdi>{' '}
         {breaking.length === 0 ? null : <State tone="bad">{changesTexts.breaking}</State>}
       </summary>
       {breaking.map((text) => (

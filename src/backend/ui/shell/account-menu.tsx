@@ -43,7 +43,10 @@ export function AccountMenu({ children }: { readonly children?: ReactNode }) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>
-          {accountTexts.signedInAs} <bdi className="strong">{session?.user.name}</bdi>
+          {accountTexts.signedInAs}{' '}
+          <bdi translate="no" className="strong">
+            {session?.user.name}
+          </bdi>
         </Menu.Label>
         {children}
         <Menu.Divider />

@@ -40,11 +40,11 @@ export function Breadcrumbs() {
           <li key={path}>
             {index === crumbs.length - 1 ? (
               <span aria-current="page">
-                <bdi>{text}</bdi>
+                <bdi translate="no">{text}</bdi>
               </span>
             ) : (
               <Link to={path}>
-                <bdi>{text}</bdi>
+                <bdi translate="no">{text}</bdi>
               </Link>
             )}
           </li>

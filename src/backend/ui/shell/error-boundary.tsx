@@ -20,7 +20,9 @@ export class ErrorBoundary extends Component<Props, { readonly error: Error | un
       <main className="start">
         <h1>{problemTexts.crash}</h1>
         <p role="alert">{problemTexts.crashText}</p>
-        <pre className="mono soft">{error.message}</pre>
+        <pre translate="no" className="mono soft">
+          {error.message}
+        </pre>
         <p>
           <button type="button" onClick={() => location.reload()}>
             {problemTexts.reload}

@@ -100,7 +100,9 @@ function Search({ useItems, texts, onClose }: PaletteProps) {
                   onClick={() => run(item)}
                 >
                   {item.method === undefined ? null : <MethodBadge method={item.method} />}
-                  <bdi className={item.method === undefined ? 'ellipsis' : 'ellipsis mono'}>{item.label}</bdi>
+                  <bdi translate="no" className={item.method === undefined ? 'ellipsis' : 'ellipsis mono'}>
+                    {item.label}
+                  </bdi>
                   {item.text === undefined ? null : <bdi className="ellipsis soft palette-text">{item.text}</bdi>}
                 </div>
               )

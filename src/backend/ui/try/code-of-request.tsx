@@ -29,7 +29,7 @@ export function CodeInLanguages({ write }: { write(language: Language): string }
         />
         <CopyButton value={code} label={label} />
       </div>
-      <pre className="code wrap" tabIndex={0} role="region" aria-label={label} dir="ltr">
+      <pre translate="no" className="code wrap" tabIndex={0} role="region" aria-label={label} dir="ltr">
         {code}
       </pre>
     </div>

@@ -30,14 +30,14 @@ export function ResponseView({ call: { method, path, url, ms, response } }: { re
             {texts.download}
           </Button>
         )}
-        <code className="soft try-url" dir="ltr">
+        <code translate="no" className="soft try-url" dir="ltr">
           {method} {url}
         </code>
       </p>
       {text === '' ? (
         <NoText isBinary={isBinary} type={type} isEmpty={bytes === 0 && state !== 'open'} />
       ) : (
-        <pre className="code wrap" tabIndex={0} role="region" aria-label={texts.response} dir="auto">
+        <pre translate="no" className="code wrap" tabIndex={0} role="region" aria-label={texts.response} dir="auto">
           {isCut || state === 'open' ? text : formatJson(text)}
         </pre>
       )}
@@ -52,7 +52,7 @@ export function ResponseView({ call: { method, path, url, ms, response } }: { re
           {headers.map(([name, value]) => (
             <div key={name}>
               <dt className="mono">{name}</dt>
-              <dd className="mono" dir="auto">
+              <dd translate="no" className="mono" dir="auto">
                 {value}
               </dd>
             </div>
@@ -101,7 +101,9 @@ export function History({ chosen, onChoose }: HistoryProps) {
           <li key={`${one.at} ${one.url}`}>
             <button type="button" aria-pressed={one === chosen} onClick={() => onChoose(one)}>
               <MethodBadge method={one.method} />
-              <span className="mono history-path">{one.path}</span>
+              <span translate="no" className="mono history-path">
+                {one.path}
+              </span>
               <span>{'status' in one.response ? one.response.status : texts.failed}</span>
             </button>
             <RelativeTime value={one.at} />

@@ -116,7 +116,7 @@ export function TryMethod(props: TryMethodProps) {
                 {texts.stop}
               </Button>
             ) : null}
-            <code className="try-url" dir="ltr">
+            <code translate="no" className="try-url" dir="ltr">
               {request.method} {request.url}
             </code>
           </div>

@@ -63,7 +63,9 @@ export function Page() {
           <dl className="facts">
             <dt>{texts.username}</dt>
             <dd>
-              <bdi className="strong">{name}</bdi>
+              <bdi translate="no" className="strong">
+                {name}
+              </bdi>
             </dd>
             <dt>{texts.since}</dt>
             <dd>

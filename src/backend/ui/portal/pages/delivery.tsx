@@ -100,7 +100,7 @@ function Facts({ subscription, delivery }: FactsProps) {
     <dl className="facts facts-wide">
       <dt>{texts.subscription}</dt>
       <dd>
-        <Link to="/subscriptions/$id" params={{ id: subscription }} className="mono">
+        <Link translate="no" to="/subscriptions/$id" params={{ id: subscription }} className="mono">
           {subscription}
         </Link>
       </dd>

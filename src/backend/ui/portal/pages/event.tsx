@@ -125,7 +125,7 @@ function Receiver() {
             />
             <CopyButton value={code} label={label} />
           </div>
-          <pre className="code" tabIndex={0} role="region" aria-label={label} dir="ltr">
+          <pre translate="no" className="code" tabIndex={0} role="region" aria-label={label} dir="ltr">
             {code}
           </pre>
         </div>

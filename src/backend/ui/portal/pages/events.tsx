@@ -22,7 +22,7 @@ export function Page() {
         listLocally((await send<List<EventEntry>>('GET', 'event', { signal })).entry, query, lists)
       }
       columns={[
-        { name: 'name', label: texts.name, render: ({ name }) => <bdi>{name}</bdi> },
+        { name: 'name', label: texts.name, render: ({ name }) => <bdi translate="no">{name}</bdi> },
         {
           name: 'description',
           label: texts.description,
@@ -47,7 +47,9 @@ export function Scopes({ scopes }: Pick<EventEntry, 'scopes'>) {
       {scopes.map((scope, index) => (
         <span key={scope}>
           {index === 0 ? '' : ` ${texts.or} `}
-          <bdi className="mono">{scope}</bdi>
+          <bdi translate="no" className="mono">
+            {scope}
+          </bdi>
         </span>
       ))}
     </span>

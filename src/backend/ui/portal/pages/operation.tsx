@@ -273,14 +273,14 @@ function BodyView({ content: { type, schema }, isOnly, label, named, use }: Body
   if (type === 'application/problem+json')
     return (
       <p className="soft">
-        <code>{type}</code> · <ErrorsLink />
+        <code translate="no">{type}</code> · <ErrorsLink />
       </p>
     )
   return (
     <div className="body-view">
       {isUsual ? null : (
         <p className="soft">
-          <code>{type}</code>
+          <code translate="no">{type}</code>
         </p>
       )}
       {Object.keys(shown).length === 0 ? (

@@ -150,7 +150,7 @@ function OperationLink(operation: Operation) {
       {isNear ? (
         <>
           <MethodBadge method={method} />
-          <span className="operation-path mono">
+          <span translate="no" className="operation-path mono">
             <Path path={path} />
           </span>
           <span className="operation-summary">

@@ -241,12 +241,12 @@ function Facts({ subscription }: { readonly subscription: Subscription }) {
       <dt>{operate.event}</dt>
       <dd>
         <Link to="/events/$name" params={{ name: event }}>
-          <bdi>{event}</bdi>
+          <bdi translate="no">{event}</bdi>
         </Link>
       </dd>
       <dt>{texts.by}</dt>
       <dd>
-        <bdi>{nameOfCreator(client)}</bdi>
+        <bdi translate="no">{nameOfCreator(client)}</bdi>
       </dd>
       <dt>{operate.created}</dt>
       <dd>

@@ -25,7 +25,9 @@ export function AccessLabel(access: Access) {
       {access.scopes.map((scope, index) => (
         <span key={scope}>
           {index === 0 ? '' : ` ${texts.or} `}
-          <bdi className="mono">{scope}</bdi>
+          <bdi translate="no" className="mono">
+            {scope}
+          </bdi>
         </span>
       ))}
       {found?.isAllowed === false ? ` · ${found.texts.missing}` : null}
@@ -45,7 +47,11 @@ export function AccessSentence({ access, scopes }: { readonly access: Access; re
         {only === undefined ? texts.tokenSentence : null}
         {access.scopes.length === 1 ? (
           <>
-            {texts.scopeSentence} <code dir="auto">{only}</code>.{' '}
+            {texts.scopeSentence}{' '}
+            <code translate="no" dir="auto">
+              {only}
+            </code>
+            .{' '}
           </>
         ) : null}
         {access.scopes.length > 1 ? texts.scopesSentence : null}
@@ -53,7 +59,9 @@ export function AccessSentence({ access, scopes }: { readonly access: Access; re
           ? access.scopes.map((scope, index) => (
               <span key={scope}>
                 {index === 0 ? ' ' : ', '}
-                <code dir="auto">{scope}</code>
+                <code translate="no" dir="auto">
+                  {scope}
+                </code>
                 {index === access.scopes.length - 1 ? '.' : ''}
               </span>
             ))
@@ -67,7 +75,9 @@ export function AccessSentence({ access, scopes }: { readonly access: Access; re
           {described.map(({ name, description }) => (
             <div key={name}>
               <dt>
-                <bdi className="mono">{name}</bdi>
+                <bdi translate="no" className="mono">
+                  {name}
+                </bdi>
               </dt>
               <dd dir="auto">
                 <InlineMarkdown text={description} />

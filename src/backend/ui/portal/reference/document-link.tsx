@@ -13,7 +13,7 @@ export function DocumentLink() {
   const saving = useMutation({ mutationFn: saveDocument })
   return (
     <>
-      <span className="copy mono">
+      <span translate="no" className="copy mono">
         {portal.docs === 'public' ? (
           <a href={url} className="copy-text">
             {url}

@@ -77,7 +77,9 @@ export function AuthenticationGuide({ groups, scopes }: Reference) {
       <section>
         <h2>{texts.send}</h2>
         <p>{texts.sendText}</p>
-        <pre className="code">{texts.header}</pre>
+        <pre translate="no" className="code">
+          {texts.header}
+        </pre>
       </section>
       <section>
         <h2>{texts.own}</h2>
@@ -134,7 +136,9 @@ function ScopeEntry({ name, description, operations }: Scope) {
     reader?.hasToken === true ? [texts.heldByToken, texts.notHeldByToken] : [texts.held, texts.notHeld]
   return (
     <li>
-      <bdi className="mono strong">{name}</bdi>
+      <bdi translate="no" className="mono strong">
+        {name}
+      </bdi>
       <span dir="auto">
         <InlineMarkdown text={description} />
       </span>

@@ -83,14 +83,24 @@ function TokenFacts({ user, client, scopes, expires }: GivenToken) {
   return (
     <section className="token-panel token-facts" aria-label={texts.title}>
       <p className="soft">
-        {texts.of} <bdi className="strong">{user}</bdi>{' '}
+        {texts.of}{' '}
+        <bdi translate="no" className="strong">
+          {user}
+        </bdi>{' '}
         {client === undefined ? null : (
           <>
-            {texts.by} <bdi>{client}</bdi>{' '}
+            {texts.by} <bdi translate="no">{client}</bdi>{' '}
           </>
         )}
-        · {scopes.length === 0 ? texts.noScopes : <bdi className="mono">{scopes.join(' ')}</bdi>} · {texts.expires}{' '}
-        <RelativeTime value={expires} canBeFuture />
+        ·{' '}
+        {scopes.length === 0 ? (
+          texts.noScopes
+        ) : (
+          <bdi translate="no" className="mono">
+            {scopes.join(' ')}
+          </bdi>
+        )}{' '}
+        · {texts.expires} <RelativeTime value={expires} canBeFuture />
       </p>
       <button
         type="button"
