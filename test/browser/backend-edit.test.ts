@@ -56,6 +56,9 @@ describe('editing in dev', { timeout: 600_000 }, () => {
 ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new to-do\n')}`
     await world.start({ [main]: before })
     const { draft, page } = world
+    await world.open('/')
+    await page.getByText(/^curl http:\S+\/todo$/).waitFor() // until something is called
+    assert.equal(await page.getByText('You edit files in').count(), 0)
     await world.open('/events')
     await page.getByText('You edit files in').waitFor()
     await page.getByRole('link', { name: '0 files changed' }).waitFor()

@@ -35,6 +35,11 @@ describe('the editors of routes, connections and cronjobs', { timeout: 600_000 }
     await page.getByRole('textbox', { name: 'Description', exact: true }).first().fill('Shows what people wrote')
     const bar = await page.getByRole('region', { name: 'Save' }).boundingBox()
     assert.equal(bar!.y + bar!.height, 720, 'the bar stays at the bottom of a page that is longer')
+    // What the other methods of the path share is not changed by mistake.
+    assert.ok(await page.getByRole('radio', { name: 'Inherited from /todo/:todo_id/comment: todo' }).isChecked())
+    assert.equal(await page.getByRole('combobox', { name: /^Scopes of / }).count(), 0)
+    await page.getByRole('button', { name: 'Change it for all methods of /todo/:todo_id/comment' }).click()
+    await page.getByRole('combobox', { name: /^Scopes of / }).waitFor()
     await page.getByText('Anyone', { exact: true }).click()
     await page.getByLabel('Time limit').fill('5s')
     await page.getByLabel('Cache for').fill('60s')

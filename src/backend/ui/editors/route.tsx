@@ -59,7 +59,7 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
   return (
     <>
       <PageHeader title={<RouteTitle method={method} path={path} />} text={<Source value={edit.sourceOf() ?? null} />}>
-        <TryButton />
+        {isServer || served !== undefined ? <TryButton /> : null}
         <EntryMenu
           name={name}
           rename={renameTexts.open}
