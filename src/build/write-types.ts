@@ -2,7 +2,7 @@ import { access, constants, mkdir, readFile, rename, rm, writeFile } from 'node:
 import path from 'node:path'
 import { makeId } from '../kit/index.ts'
 
-/** `unwritable`: the types differ, but the folder is read-only, as in a container. */
+/** `unwritable`: the types cannot be compared or differ, but the folder is read-only, as in a container. */
 export type WrittenTypes = 'written' | 'unchanged' | 'unwritable'
 
 /**
@@ -11,9 +11,9 @@ export type WrittenTypes = 'written' | 'unchanged' | 'unwritable'
  */
 export async function writeTypes(root: string, text: string): Promise<WrittenTypes> {
   const file = path.join(root, '.waypost', 'types.d.ts')
-  if ((await loadText(file)) === text) return 'unchanged'
   const temporary = `${file}.${makeId('')}`
   try {
+    if ((await loadText(file)) === text) return 'unchanged'
     await mkdir(path.dirname(file), { recursive: true })
     await writeFile(temporary, text)
     await rename(temporary, file)

@@ -43,6 +43,7 @@ test('a folder that cannot be written is said to be so, and stays as it is', asy
   const isRoot = process.getuid?.() === 0 // root may write everywhere
   const write = () =>
     promisify(execFile)(process.execPath, ['-e', code, project.root], isRoot ? { uid: 65_534, gid: 65_534 } : {})
+  await chmod(path.dirname(project.root), 0o755)
   await chmod(project.root, 0o555)
   assert.equal((await write()).stdout, 'unwritable\n')
   await chmod(project.root, 0o755)
@@ -50,5 +51,7 @@ test('a folder that cannot be written is said to be so, and stays as it is', asy
   await chmod(folder, 0o555)
   assert.equal((await write()).stdout, 'unwritable\n')
   assert.deepEqual(await readdir(folder), [])
+  await chmod(folder, 0o000)
+  assert.equal((await write()).stdout, 'unwritable\n')
   await chmod(folder, 0o755)
 })
