@@ -20,7 +20,11 @@ export async function callOperation(
     const response = await app.inject({
       method: method as 'GET',
       url: fillPath(path, params) + writeQuery(query),
-      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers, ...call.headers },
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...withoutEncodings(headers),
+        ...call.headers,
+      },
       ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
     })
     const sent = Object.entries(response.headers).flatMap(([name, value]) =>
@@ -34,6 +38,11 @@ export async function callOperation(
   } finally {
     call.withdraw()
   }
+}
+
+/** Plugins may pass on all headers of a request, but get parsed bodies. */
+function withoutEncodings(headers: NonNullable<OperationInput['headers']>): NonNullable<OperationInput['headers']> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'accept-encoding'))
 }
 
 function fillPath(path: string, params: NonNullable<OperationInput['params']>): string {

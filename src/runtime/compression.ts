@@ -74,9 +74,15 @@ export function compress(reply: FastifyReply, body: Body, type: string): Body | 
 }
 
 function negotiate({ headers }: FastifyRequest): Coding | undefined {
-  const header = headers['accept-encoding']
+  const header = headers['accept-encoding']?.toLowerCase()
   if (header === undefined) return undefined
-  return negotiator.negotiate(header.toLowerCase(), [...codings]) ?? undefined
+  const allowed = header.includes('*') ? codings.filter((coding) => !isExcluded(header, coding)) : codings
+  return negotiator.negotiate(header, [...allowed]) ?? undefined
+}
+
+/** Whether a caller that accepts any coding with `*` names one that it does not accept. */
+function isExcluded(header: string, coding: Coding): boolean {
+  return new RegExp(String.raw`(?:^|,)\s*${coding}\s*;\s*q=0(?:\.0*)?\s*(?:,|$)`).test(header)
 }
 
 /** Whether bytes are compressed already, whatever their type says. */
@@ -93,21 +99,27 @@ function addCoding(etag: string, coding: Coding): string {
   return /^".*"$/.test(etag) ? `${etag.slice(0, -1)};${coding}"` : etag
 }
 
-/** Removes the codings from the conditions of a request, so that actions compare with the ETags that they know. */
-export function removeCodings({ headers }: FastifyRequest): void {
-  for (const name of ['if-match', 'if-none-match'] as const) {
-    const tags = headers[name]
-    if (tags?.includes(';') === true) headers[name] = tags.replaceAll(coded, '"')
-  }
+/**
+ * Removes the codings from the conditions of a request, so that actions compare with the ETags that they know. A tag in
+ * the If-None-Match of a read stays as it is if this response would have another coding: it names another response.
+ */
+export function removeCodings(request: FastifyRequest, isCompressed: boolean): void {
+  const { headers, method } = request
+  const { 'if-match': change, 'if-none-match': known } = headers
+  if (change?.includes(';') === true) headers['if-match'] = change.replaceAll(coded, '"')
+  if (known?.includes(';') !== true) return
+  if (method !== 'GET' && method !== 'HEAD') headers['if-none-match'] = known.replaceAll(coded, '"')
+  else if (isCompressed) headers['if-none-match'] = known.replaceAll(`;${negotiate(request)}"`, '"')
 }
 
-/** Restores the coding of an ETag for a 304, which names the response that the caller has. */
+/** Adds to a 304 what the response that the caller has says about codings: `Vary`, and the coding of its ETag. */
 export function restoreCoding(reply: FastifyReply): void {
+  addVary(reply, 'Accept-Encoding')
   const etag = reply.getHeader('etag')
+  const coding = negotiate(reply.request)
+  if (typeof etag !== 'string' || coding === undefined) return
   const { rawHeaders } = reply.request.raw
   const at = rawHeaders.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'if-none-match')
   const sent = at === -1 ? '' : rawHeaders[at + 1]!
-  if (typeof etag !== 'string' || !sent.includes(';')) return
-  const known = codings.map((coding) => addCoding(etag, coding)).find((one) => sent.includes(one))
-  if (known !== undefined) reply.header('etag', known)
+  if (sent.includes(addCoding(etag, coding))) reply.header('etag', addCoding(etag, coding))
 }

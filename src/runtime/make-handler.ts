@@ -44,7 +44,7 @@ export function makeHandler(sources: ContextSources & CheckSources & SendSources
   const transaction = 'class' in method.action ? method.action.plan?.transaction : undefined
 
   return (request, reply) => {
-    if (isCompressed) removeCodings(request)
+    removeCodings(request, isCompressed)
     const given = check(request)
     request.body = undefined // otherwise it stays in memory until the response is read
     const scope = new RequestScope(request, reply)

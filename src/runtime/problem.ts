@@ -224,6 +224,7 @@ function send(reply: FastifyReply, body: ProblemBody) {
     reply.header('www-authenticate', 'Bearer realm="waypost"')
   const code = body.type.split('#')[1]
   if (code !== undefined) reply.request.code = code
+  removeBodyHeaders(reply, body.status)
   return reply
     .code(body.status)
     .type('application/problem+json')
@@ -274,4 +275,13 @@ function translate(error: unknown, request: FastifyRequest): WaypostError | unde
     return errors.WP_RUNTIME_REQUEST({ reason: message ?? 'The request is malformed' })
   }
   return undefined
+}
+
+/** Removes what headers say of the body that the problem replaces, for example of a stream that could not be read. */
+function removeBodyHeaders(reply: FastifyReply, status: number): void {
+  for (const name of status < 500 ? ['content-encoding'] : ['content-encoding', 'etag', 'last-modified']) {
+    if (!reply.hasHeader(name) && !reply.raw.hasHeader(name)) continue
+    reply.removeHeader(name)
+    reply.raw.removeHeader(name) // a stream has already set it
+  }
 }

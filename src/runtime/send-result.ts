@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
 import { type ActionContext, ActionResponse } from './action-context.ts'
 import { compress, restoreCoding } from './compression.ts'
-import { makeCaching, removeBodyHeaders } from './conditions.ts'
+import { addVary, makeCaching, removeBodyHeaders } from './conditions.ts'
 import { isUnwelcome } from './connections.ts'
 import { errors } from './errors.ts'
 import { discardResult } from './raw-body.ts'
@@ -144,8 +144,7 @@ function makeResponder({ method, counter }: Sending, { pageHeaders, basePath, co
   const cache = makeCaching(method)
   const isCompressed = compression && method.compression !== false
   return (reply: FastifyReply, { status, written, explicit }: PreparedResponse): Promise<void> | undefined => {
-    if (explicit !== undefined)
-      reply.headers(basePath === '' ? explicit.headers : addBasePath(explicit.headers, basePath))
+    if (explicit !== undefined) addHeaders(reply, explicit.headers, basePath)
     const { payload, type, isJson } = written
     if (cache !== undefined && cache(reply, { status, payload, hasHeaders: explicit !== undefined })) {
       if (payload instanceof Readable) payload.destroy()
@@ -173,6 +172,13 @@ function makeResponder({ method, counter }: Sending, { pageHeaders, basePath, co
     reply.send(body)
     return undefined
   }
+}
+
+/** Adds the headers of an action. What was known before stays in `Vary`: responses also differ by it. */
+function addHeaders(reply: FastifyReply, headers: CheckedHeaders, basePath: string): void {
+  const before = headers['vary'] === undefined ? undefined : reply.getHeader('vary')
+  reply.headers(basePath === '' ? headers : addBasePath(headers, basePath))
+  if (before !== undefined) for (const name of String(before).split(',')) addVary(reply, name.trim())
 }
 
 /**

@@ -16,6 +16,7 @@ routes:
       GET: { public: true, action: src/kind.ts }
   /never: { methods: { GET: { public: true, compression: false, action: src/large.ts } } }
   /cached: { methods: { GET: { public: true, cache: { max_age: 60s, public: true }, action: src/large.ts } } }
+  /plain: { methods: { PUT: { public: true, compression: false, action: src/row.ts } } }
   /row:
     methods:
       GET: { public: true, responses: { 200: {}, 304: }, action: src/row.ts }
@@ -46,12 +47,14 @@ const files = {
      if (kind === 'weak') return as(long, 'text/plain', { etag: 'W/"1"', vary: 'Cookie' })
      if (kind === 'events') return as(Readable.from(['data: ' + long + '\\n\\n']), 'text/event-stream')
      if (kind === 'stream') return as(Readable.from([long, long]), 'text/plain', { 'content-length': String(long.length * 2) })
+     if (kind === 'failing') return as(Readable.from(failing()), 'text/csv', { etag: '"1"' })
      if (kind === 'broken') return as(Readable.from(broken()), 'text/plain')
      return as(slow(), 'application/jsonl')`,
     `import { gzipSync } from 'node:zlib'
      import { randomBytes } from 'node:crypto'
      import { Readable } from 'node:stream'
-     async function* broken() { yield 'first'; throw new Error('broken in a stream') }
+     async function* failing() { throw new Error('there is no such file') }
+     async function* broken() { yield 'first'; await new Promise((resolve) => { state.next = resolve }); throw new Error('broken in a stream') }
      export const state: any = (globalThis as any).waypostSlow ??= {}
      async function* slow() {
        try { yield '{"id":1}\\n'; await new Promise((resolve) => { state.next = resolve }); yield '{"id":2}\\n' } finally { state.ended = true }
@@ -109,6 +112,8 @@ describe('compression', () => {
     assert.equal(await codingOf('gzip, br'), 'br')
     assert.equal(await codingOf('gzip;q=1, br;q=0.5'), 'gzip')
     assert.equal(await codingOf('GZIP'), 'gzip')
+    assert.equal(await codingOf('zstd;q=0, *'), 'br')
+    assert.equal(await codingOf('*;q=0.5, br;q=0.0, zstd;q=0'), 'gzip')
     for (const none of ['', 'identity', 'deflate', 'br;q=0', 'sdch', ';;,', 'x'.repeat(5000)])
       assert.equal(await codingOf(none), undefined, none.slice(0, 20))
   })
@@ -140,6 +145,11 @@ describe('compression', () => {
       [known.headers.get('content-encoding'), known.headers.get('cache-control')],
       [null, 'public, max-age=60'],
     )
+    assert.equal(known.headers.get('vary'), 'Authorization, Accept-Encoding')
+    for (const accept of ['identity', 'gzip']) {
+      const changed = await get('/cached', accept, { 'if-none-match': coded })
+      assert.equal(changed.status, 200, `the tag of another coding is not that of ${accept}`)
+    }
     const other = await get('/cached', 'gzip', { 'if-none-match': plain })
     assert.deepEqual([other.status, other.headers.get('etag')], [304, plain])
     assert.equal((await get('/kind/weak', 'br')).headers.get('etag'), 'W/"1"')
@@ -151,6 +161,13 @@ describe('compression', () => {
       send(server.port, { method: 'PUT', path: '/row', headers: { 'if-match': tag }, body: {} })
     assert.equal((await change('"3;zstd"')).status, 200, 'a row that was read compressed can be changed')
     assert.equal((await change('"3"')).status, 200)
+    const plain3 = await send(server.port, {
+      method: 'PUT',
+      path: '/plain',
+      headers: { 'if-match': '"3;br"' },
+      body: {},
+    })
+    assert.equal(plain3.status, 200, 'also by a method that does not compress')
     const stale = await send(server.port, {
       method: 'PUT',
       path: '/row',
@@ -182,8 +199,19 @@ describe('compression', () => {
     }
   })
 
+  test('a stream that fails before its first byte is a problem without the headers of its body', async () => {
+    const response = await get('/kind/failing', 'br')
+    assert.equal(response.status, 500)
+    assert.match(await response.text(), /request/)
+    assert.deepEqual([response.headers.get('content-encoding'), response.headers.get('etag')], [null, null])
+  })
+
   test('a stream that breaks cuts the response off', async () => {
+    delete state().next
     const response = await get('/kind/broken', 'br')
+    assert.equal(response.status, 200)
+    await until('the stream waits', () => state().next !== undefined)
+    state().next!()
     await assert.rejects(response.text())
   })
 })
