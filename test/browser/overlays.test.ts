@@ -21,7 +21,7 @@ const pages: Readonly<Record<string, { title: string; dialogs?: readonly string[
   '/deliveries': { title: 'Deliveries', dialogs: ['Replay dead deliveries'] },
   '/scopes': { title: 'Scopes', dialogs: ['New scope'] },
   '/routes': { title: 'Routes', dialogs: ['New route'] },
-  '/routes/POST%20%2Ftodo': { title: 'POST /todo', dialogs: ['Edit Todo-Input', 'Rename path…'] }, // the first is a sheet
+  '/routes/POST%20%2Ftodo': { title: 'POST /todo', dialogs: ['Edit Todo-Input'], menus: ['More actions'] },
   '/schemas': { title: 'Schemas', dialogs: ['New schema'] },
   '/schemas/Todo': { title: 'Todo', dialogs: [], menus: ['More actions'] },
   '/actions': { title: 'Actions', dialogs: ['New action'] },
