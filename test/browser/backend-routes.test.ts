@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { parse } from 'yaml'
 import { chooseMore, findFlaws } from '../support/browser.ts'
 import { openEditing, type EditWorld } from './edit-world.ts'
 import { longTest } from '../support/forms.ts'
@@ -35,15 +36,26 @@ describe('the editors of routes, connections and cronjobs', { timeout: 600_000 }
     await page.getByRole('textbox', { name: 'Description', exact: true }).first().fill('Shows what people wrote')
     const bar = await page.getByRole('region', { name: 'Save' }).boundingBox()
     assert.equal(bar!.y + bar!.height, 720, 'the bar stays at the bottom of a page that is longer')
+    const inherited = page.getByRole('radio', { name: 'Inherited from /todo/:todo_id/comment: todo' })
+    const pathScopes = page.getByRole('combobox', { name: /^Scopes of / })
+    await page.getByText('Tokens with a scope', { exact: true }).click()
+    await page.getByRole('button', { name: 'Discard', exact: true }).click()
+    assert.ok(await inherited.isChecked(), 'a choice without a scope is discarded too')
+    await page.getByRole('textbox', { name: 'Description', exact: true }).first().fill('Shows what people wrote')
     // What the other methods of the path share is not changed by mistake.
-    assert.ok(await page.getByRole('radio', { name: 'Inherited from /todo/:todo_id/comment: todo' }).isChecked())
-    assert.equal(await page.getByRole('combobox', { name: /^Scopes of / }).count(), 0)
+    assert.equal(await pathScopes.count(), 0)
     await page.getByRole('button', { name: 'Change it for all methods of /todo/:todo_id/comment' }).click()
-    await page.getByRole('combobox', { name: /^Scopes of / }).waitFor()
+    await pathScopes.and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Backspace')
+    const warning = page.getByRole('dialog', { name: 'Open /todo/:todo_id/comment to any valid token?' })
+    await warning.getByRole('button', { name: 'Cancel' }).click()
+    await warning.waitFor({ state: 'detached' })
     await page.getByText('Anyone', { exact: true }).click()
     await page.getByLabel('Time limit').fill('5s')
-    await page.getByLabel('Cache for').fill('60s')
-    await page.getByRole('switch', { name: 'Shared caches may keep responses' }).click()
+    const age = page.getByLabel('Cache for')
+    const isShared = page.getByRole('switch', { name: 'Shared caches may keep responses' })
+    await age.fill('60s')
+    await isShared.click()
     await page.getByRole('switch', { name: 'Compress responses' }).click()
     await page.getByLabel('Operation ID').fill('listComments')
     await page.keyboard.press('Control+s')
@@ -51,12 +63,20 @@ describe('the editors of routes, connections and cronjobs', { timeout: 600_000 }
     const file = /comment: !include (\S+)/.exec(await draft.read('waypost.yml'))![1]!
     const text = await draft.read(file)
     assert.match(text, /description: Shows what people wrote/)
-    assert.match(text, /public: true/)
+    const route = parse(text) as { scopes: unknown; methods: { GET: Readonly<Record<string, unknown>> } }
+    assert.deepEqual(route.scopes, ['todo'])
+    assert.equal(route.methods.GET['public'], true)
+    assert.deepEqual(route.methods.GET['cache'], { max_age: '60s', public: true })
     assert.match(text, /timeout: 5s/)
     assert.match(text, /operationId: listComments/)
-    assert.match(text, /cache:\s*\{? *\n? *max_age: 60s/)
     assert.match(text, /compression: false/)
-    await page.getByLabel('Cache for').fill('')
+    // The switch stays where it must be turned off, and another age keeps it.
+    await age.fill('')
+    await age.fill('30s')
+    await page.getByText('Any valid token', { exact: true }).click()
+    assert.ok(await isShared.isChecked())
+    await page.getByRole('button', { name: 'Discard', exact: true }).click()
+    await age.fill('')
     await page.keyboard.press('Control+s')
     await until('the cache policy is removed', async () => !(await draft.read(file)).includes('cache'))
     await assertAccessible(page)

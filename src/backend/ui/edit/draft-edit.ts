@@ -41,6 +41,8 @@ export interface DraftEdit extends Saving {
   errorOf(at: string): string | undefined
   /** `file:line` of a value of the edit. */
   sourceOf(at?: string): string | undefined
+  /** Grows when the edit begins anew: when it is saved, discarded or based on other values. */
+  readonly round: number
   /** What others changed since the edit began, with the value before; empty unless `isOutdated`. */
   readonly others: readonly { readonly at: string; readonly base: unknown; readonly theirs: unknown }[]
   /** Continues with other values, based on what others saved. */
@@ -178,25 +180,26 @@ function toBase(value: DraftValue | undefined): Base {
   return { value: value?.value, etag: value?.etag }
 }
 
-const idle = { isSaving: false, problem: undefined as unknown, refused: [] as readonly Diagnostic[] }
+const idle = { isSaving: false, problem: undefined as unknown, refused: [] as readonly Diagnostic[], round: 0 }
 
 /** Saves changes, and keeps why saving failed. */
 function useSaving(queries: QueryClient) {
   const [state, setState] = useState(idle)
+  const reset = () => setState(({ round }) => ({ ...idle, round: round + 1 }))
   return {
     state,
-    reset: () => setState(idle),
+    reset,
     /** Returns false if nothing was saved. */
     async run(change: Change, withErrors: boolean): Promise<boolean> {
-      setState({ ...idle, isSaving: true })
+      setState(({ round }) => ({ ...idle, isSaving: true, round }))
       try {
         await saveChange(queries, change, { withErrors })
-        setState(idle)
+        reset()
         return true
       } catch (error) {
         const refused = error instanceof Problem ? ((error.body['diagnostics'] ?? []) as readonly Diagnostic[]) : []
         if (error instanceof Problem && error.code === 'WP_BACKEND_CHANGED') await refreshDraft(queries)
-        setState({ isSaving: false, problem: error, refused })
+        setState(({ round }) => ({ isSaving: false, problem: error, refused, round }))
         return false
       }
     },

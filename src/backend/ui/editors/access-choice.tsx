@@ -1,5 +1,6 @@
 import { Button, Radio } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
+import { describeValue } from '../edit/fields.tsx'
 import { accessTexts as texts } from './route-texts.ts'
 
 export type AccessKind = keyof typeof texts.kinds
@@ -23,14 +24,18 @@ export function AccessChoice({ path, method, value, inherited, at, onChange, chi
   const kinds = (Object.keys(texts.kinds) as AccessKind[]).filter(
     (kind) => kind !== 'route' || inherited !== undefined || value === 'route',
   )
-  const names = Array.isArray(inherited) ? inherited.join(', ') : ''
+  const names = inherited === undefined ? '' : describeValue(inherited) || texts.anyToken
   const labelOf = (kind: AccessKind) => (kind === 'route' ? texts.inherited(path, names) : texts.kinds[kind])
   const sentenceOf = (kind: AccessKind) =>
     kind === 'public' && method !== 'GET' ? texts.publicChange : texts.sentences[kind]
-  const isShared = value === 'route' && names !== '' && !isOpen
+  const isShared = value === 'route' && inherited !== undefined && !isOpen
+  const choose = (kind: AccessKind) => {
+    setOpen(false)
+    onChange(kind)
+  }
   return (
     <>
-      <Radio.Group label={texts.kind} value={value} onChange={onChange} data-at={at}>
+      <Radio.Group label={texts.kind} value={value} onChange={choose} data-at={at}>
         <div className="choice-rows">
           {kinds.map((kind) => (
             <Radio key={kind} value={kind} label={labelOf(kind)} description={sentenceOf(kind)} />
@@ -43,9 +48,16 @@ export function AccessChoice({ path, method, value, inherited, at, onChange, chi
             {texts.changeShared(path)}
           </Button>
         </div>
+      ) : isOpen ? (
+        <div ref={focusField}>{children}</div>
       ) : (
         children
       )}
     </>
   )
+}
+
+/** The button that showed the field is gone. */
+function focusField(around: HTMLElement | null): void {
+  around?.querySelector('input')?.focus()
 }

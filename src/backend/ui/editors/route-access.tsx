@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { Access } from '../components/definition-parts.tsx'
 import { ScopesPicker } from '../edit/pickers.tsx'
 import { isMap } from '../edit/values.ts'
@@ -13,11 +14,13 @@ interface AccessProps extends PartProps {
 /** Who may call a method. */
 export function AccessSection({ edit, method, path, served }: AccessProps) {
   const at = placesOf(method, path)
-  const [chosen, setChosen] = useState<AccessKind>()
+  // Without a scope, that choice is not a value yet.
+  const [scopesRound, setScopesRound] = useState<number>()
   const routeScopes = edit.get(`${at.route}/scopes`)
-  const kind = chosen ?? accessOf(edit.get(at.method), routeScopes)
+  const stored = accessOf(edit.get(at.method), routeScopes)
+  const kind = stored === 'route' && scopesRound === edit.round ? 'scopes' : stored
   const choose = (next: AccessKind) => {
-    setChosen(next)
+    setScopesRound(next === 'scopes' ? edit.round : undefined)
     const before = edit.before(at.method)
     const hadPublic = isMap(before) && Object.hasOwn(before, 'public')
     edit.set(
@@ -26,6 +29,10 @@ export function AccessSection({ edit, method, path, served }: AccessProps) {
     )
     const own = isMap(before) && accessOf(before, routeScopes) === 'scopes' ? before['scopes'] : undefined
     edit.set(`${at.method}/scopes`, next === 'any' ? [] : next === 'scopes' ? own : undefined)
+  }
+  const setScopes: typeof edit.set = (place, next) => {
+    if (isNoScope(next)) setScopesRound(edit.round)
+    edit.set(place, isNoScope(next) ? undefined : next)
   }
   const isUnchanged =
     served !== undefined && kind === accessOf(edit.before(at.method), edit.before(`${at.route}/scopes`))
@@ -37,22 +44,14 @@ export function AccessSection({ edit, method, path, served }: AccessProps) {
       >
         {kind === 'scopes' ? (
           <ScopesPicker
-            edit={{ ...edit, set: (place, next) => edit.set(place, isNoScope(next) ? undefined : next) }}
+            edit={{ ...edit, set: setScopes }}
             at={`${at.method}/scopes`}
             label={accessTexts.scopes}
-            description={accessTexts.scopesText}
+            description={routeScopes === undefined ? accessTexts.scopesText : accessTexts.noScopes(path)}
             isRequired
           />
         ) : null}
-        {kind === 'route' ? (
-          <ScopesPicker
-            edit={edit}
-            at={`${at.route}/scopes`}
-            label={accessTexts.routeScopes(path)}
-            description={accessTexts.routeScopesText}
-            isRequired
-          />
-        ) : null}
+        {kind === 'route' ? <RouteScopes edit={edit} method={method} path={path} /> : null}
       </AccessChoice>
       {isUnchanged && kind !== 'public' ? (
         <p className="soft">
@@ -60,6 +59,37 @@ export function AccessSection({ edit, method, path, served }: AccessProps) {
         </p>
       ) : null}
     </Section>
+  )
+}
+
+/** The scopes of the path. Removing the last one opens it to any valid token: that is asked first. */
+function RouteScopes({ edit, method, path }: PartProps) {
+  const at = `${placesOf(method, path).route}/scopes`
+  const [isAsking, setAsking] = useState(false)
+  const set: typeof edit.set = (place, next) =>
+    place === at && isNoScope(next) ? setAsking(true) : edit.set(place, next)
+  return (
+    <>
+      <ScopesPicker
+        edit={{ ...edit, set }}
+        at={at}
+        label={accessTexts.routeScopes(path)}
+        description={accessTexts.routeScopesText}
+        isRequired
+      />
+      {isAsking ? (
+        <ConfirmDialog
+          title={accessTexts.openTitle(path)}
+          action={accessTexts.open}
+          isDanger
+          onConfirm={async () => edit.set(at, [])}
+          onClose={() => setAsking(false)}
+        >
+          <p>{accessTexts.openText}</p>
+          <p>{accessTexts.replaceText}</p>
+        </ConfirmDialog>
+      ) : null}
+    </>
   )
 }
 

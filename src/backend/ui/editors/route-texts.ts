@@ -8,14 +8,21 @@ export const accessTexts = {
     scopes: 'Only for this method: a token needs one of the scopes that you choose.',
     any: 'Every user and client with a valid token may call it.',
   },
+  anyToken: 'any valid token',
   publicChange: 'No token is needed to change data. Choose a rate limit below.',
   inherited: (path: string, scopes: string) => `Inherited from ${path}${scopes === '' ? '' : `: ${scopes}`}`,
   changeShared: (path: string) => `Change it for all methods of ${path}`,
   scopes: 'Scopes',
   scopesText: 'One of them is enough.',
+  noScopes: (path: string) => `One of them is enough. Without one, the method inherits the access of ${path}.`,
   routeScopes: (path: string) => `Scopes of ${path}`,
   routeScopesText: 'For all methods of this path that do not set their own access.',
   now: 'Now:',
+  openTitle: (path: string) => `Open ${path} to any valid token?`,
+  open: 'Remove the last scope',
+  openText:
+    'Every user and client with a valid token may then call all methods of this path that do not set their own access.',
+  replaceText: 'To require another scope instead, add that one first.',
 } as const
 
 export const actionTexts = {

@@ -167,9 +167,14 @@ interface CachingFieldsProps extends Pick<PartProps, 'edit'> {
 }
 
 function CachingFields({ edit, at, isPublic }: CachingFieldsProps) {
-  const isCached = edit.get(`${at}/cache`) !== undefined
-  // Without an age, the method has no cache policy.
-  const set: typeof edit.set = (pointer, value) => edit.set(value === undefined ? `${at}/cache` : pointer, value)
+  const policy = `${at}/cache`
+  const isCached = edit.get(policy) !== undefined
+  // Without an age, the method has no cache policy. Another age then begins with what the policy was.
+  const set: typeof edit.set = (pointer, value) => {
+    if (value === undefined) return edit.set(policy, undefined)
+    const before = edit.before(policy)
+    return isCached ? edit.set(pointer, value) : edit.set(policy, { ...(isMap(before) ? before : {}), max_age: value })
+  }
   return (
     <>
       <TextField
@@ -178,7 +183,7 @@ function CachingFields({ edit, at, isPublic }: CachingFieldsProps) {
         label={moreTexts.maxAge}
         description={moreTexts.maxAgeText}
       />
-      {isCached && isPublic ? (
+      {(isCached && isPublic) || edit.get(`${policy}/public`) === true ? (
         <SwitchField
           edit={edit}
           at={`${at}/cache/public`}
