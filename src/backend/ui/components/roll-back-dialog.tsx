@@ -44,7 +44,8 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
   const isForbidden = survey.data?.breaking_changes === 'forbid' && survey.data.changes.some(({ breaking }) => breaking)
   const problem = survey.data?.problem ?? undefined
   const missing = useMissing(survey.data)
-  const isAllowed = (!isForbidden || isBreakingWord(typed)) && missing.isAccepted
+  const allowsBreaking = isForbidden && isBreakingWord(typed)
+  const isAllowed = (!isForbidden || allowsBreaking) && missing.isAccepted
   const isReady = survey.data !== undefined && problem === undefined && isAllowed
   const rollBack = async () => {
     const body = {
@@ -62,7 +63,7 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
     <ConfirmDialog
       title={(isNewer ? texts.titleAgain : texts.title)(shortId(id))}
       action={rollBackLabel(id, isNewer)}
-      command={`waypost release:rollback ${shortId(id)}`}
+      command={commandOf(id, { allowsBreaking, allowsMissing: missing.isGranted })}
       isDanger
       isDisabled={!isReady}
       onConfirm={rollBack}
@@ -89,6 +90,16 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
   )
 }
 
+interface Allowed {
+  readonly allowsBreaking: boolean
+  readonly allowsMissing: boolean
+}
+
+function commandOf(id: string, { allowsBreaking, allowsMissing }: Allowed): string {
+  const flags = [...(allowsBreaking ? ['--allow-breaking'] : []), ...(allowsMissing ? ['--allow-missing'] : [])]
+  return ['waypost release:rollback', shortId(id), ...flags].join(' ')
+}
+
 interface ChangesProps {
   readonly data: ResponseOf<'GET /release/:id/rollback'> | undefined
   readonly isError: boolean
@@ -112,7 +123,7 @@ function useKeeping() {
 function useMissing(survey: ResponseOf<'GET /release/:id/rollback'> | undefined) {
   const isLacking = (survey?.missing_variables ?? []).some(({ servers }) => servers.length > 0)
   const [isAllowed, setAllowed] = useState(false)
-  return { isLacking, isAllowed, isAccepted: !isLacking || isAllowed, setAllowed }
+  return { isLacking, isAllowed, isGranted: isLacking && isAllowed, isAccepted: !isLacking || isAllowed, setAllowed }
 }
 
 function AllowMissing({ isLacking, isAllowed, setAllowed }: ReturnType<typeof useMissing>) {
