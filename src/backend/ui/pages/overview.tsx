@@ -82,7 +82,7 @@ export function Page() {
             <NoRelease />
           ) : null
         ) : (
-          <TrafficSection pending={deliveries?.pending ?? 0} />
+          <TrafficSection pending={deliveries?.pending} />
         )}
         <BusiestRoutes />
       </div>
@@ -90,14 +90,22 @@ export function Page() {
   )
 }
 
-/** The traffic; without any, how to begin. */
-function TrafficSection({ pending }: { readonly pending: number }) {
-  const { data } = useQuery(trafficQuery())
-  if (data?.total.requests === 0 && pending === 0) return <FirstRequest />
+const knownMs = 89 * 86_400_000 // hours of 90 days are the most that a request may ask for
+
+/** The traffic; how to begin while there never was any, as far as that is kept. */
+function TrafficSection({ pending }: { readonly pending: number | undefined }) {
+  const isQuiet = useQuery(trafficQuery()).data?.total.requests === 0
+  const known = useQuery({
+    queryKey: ['statistics', 'known'],
+    queryFn: ({ signal }) =>
+      call('GET /statistics', { query: { by: 'hour', from: new Date(Date.now() - knownMs).toISOString() } }, signal),
+    enabled: isQuiet,
+  }).data
+  if (isQuiet && known?.total.requests === 0) return <FirstRequest />
   return (
     <section>
       <h2>{texts.traffic}</h2>
-      <Traffic more={[[texts.pending, build.number(pending)]]} />
+      <Traffic more={pending === undefined ? [] : [[texts.pending, build.number(pending)]]} />
     </section>
   )
 }

@@ -1,22 +1,25 @@
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { definitionQuery, nameOf, type Route } from '../api/definition.ts'
+import { call } from '../api/call.ts'
+import { activeQuery, nameOf, type Route } from '../api/definition.ts'
 import { CodeBlock } from '../components/copy.tsx'
+import { resolveSchema, type NamedSchemas } from '../components/named-schemas.ts'
 import { config, issuer } from '../config.ts'
 
 const texts = {
   title: 'Send a request',
-  text: 'No calls in the last 24 hours. Traffic appears here within a minute of the first one.',
+  text: 'No calls yet. Traffic appears here within a minute of the first one.',
   label: 'Command for a terminal',
   try: 'Try it',
   routes: 'Show routes',
 } as const
 
+const maxAsked = 5
+
 /** In place of the figures while nothing is called: a call to copy. */
 export function FirstRequest() {
-  const { data } = useQuery(definitionQuery)
-  const route = data === undefined ? undefined : findFirst(data.routes)
+  const route = useFirst()
   return (
     <section className="stack-small first-request">
       <h2>{texts.title}</h2>
@@ -38,10 +41,27 @@ export function FirstRequest() {
   )
 }
 
-/** The simplest method: one that reads, needs no token and no parameter. */
-function findFirst(routes: readonly Route[]): Route | undefined {
-  const reading = routes.filter(({ method, path }) => method === 'GET' && !path.includes('/:'))
-  return reading.find((route) => route.public) ?? reading[0]
+/** The simplest served method: one that reads, needs no parameter and, if possible, no token. */
+function useFirst(): Route | undefined {
+  const { data } = useQuery(activeQuery)
+  const reading = (data?.routes ?? []).filter(({ method, path }) => method === 'GET' && !path.includes('/:'))
+  const first = reading.toSorted((a, b) => Number(b.public) - Number(a.public)).slice(0, maxAsked)
+  const asked = useQueries({
+    queries: first.map(({ method, path }) => ({
+      queryKey: ['method', `${method} ${path}`, 'active'],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+        call('GET /release/:id/method', { params: { id: 'active' }, query: { method, path } }, signal),
+    })),
+  })
+  return first.find((_one, index) => {
+    const method = asked[index]?.data
+    return method !== undefined && !needsQuery(method.query, method.schemas)
+  })
+}
+
+function needsQuery(query: unknown, named: NamedSchemas): boolean {
+  const { required } = resolveSchema(query, named)
+  return Array.isArray(required) && required.length > 0
 }
 
 function writeCall(route: Route): string {
