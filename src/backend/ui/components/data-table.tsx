@@ -5,7 +5,7 @@ import { ArrowDown, ArrowUp, ArrowUpDown, Ellipsis } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { onListKey } from './list-keys.ts'
 import { EmptyState } from './empty-state.tsx'
-import { Filters, type Filter } from './list-filters.tsx'
+import { ClearFilters, Filters, type Filter } from './list-filters.tsx'
 import { ProblemAlert } from './problem.tsx'
 import { useListQuery, type ListQuery, type ListState } from './use-list-query.ts'
 import { tableTexts } from './data-table-texts.ts'
@@ -86,8 +86,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       typeof refreshMs === 'function' ? ({ state: { data } }) => refreshMs(data?.entry ?? []) : refreshMs,
   })
   const rows = list.data?.entry
-  const isEmpty = rows?.length === 0 && !state.isFiltered && state.query.cursor === undefined
-  if (isEmpty) return <>{empty}</>
+  const isWhole = !state.isFiltered && state.query.cursor === undefined && !list.isPlaceholderData
+  if (rows?.length === 0 && isWhole) return <>{empty}</>
   return (
     <div className="list" onKeyDown={onListKey}>
       {filters.length === 0 ? null : <Filters filters={filters} state={state} />}
@@ -96,11 +96,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         <EmptyState
           title={tableTexts.noMatch}
           text={tableTexts.noMatchText}
-          action={
-            <Button variant="default" onClick={state.clear}>
-              {tableTexts.clear}
-            </Button>
-          }
+          action={<ClearFilters variant="default" state={state} />}
         />
       ) : (
         <Rows {...props} rows={rows} state={state} isStale={list.isPlaceholderData} />

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Popover, TextInput } from '@mantine/core'
+import { Button, NativeSelect, Popover, TextInput, type ButtonProps } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { ListFilter, Search, X } from 'lucide-react'
 import { useEffect, useState } from 'react'
@@ -33,13 +33,35 @@ export function Filters({ filters, state }: FiltersProps) {
         .map((filter) => (
           <Chip key={filter.name} filter={filter} state={state} />
         ))}
-      {state.isFiltered ? (
-        <Button variant="subtle" color="gray" onClick={state.clear}>
-          {tableTexts.clear}
-        </Button>
-      ) : null}
+      {state.isFiltered ? <ClearFilters variant="subtle" color="gray" state={state} /> : null}
     </div>
   )
+}
+
+interface ClearFiltersProps extends Pick<ButtonProps, 'variant' | 'color'> {
+  readonly state: ListState
+}
+
+/** Removes all filters, also in a list that has none of the rows. */
+export function ClearFilters({ state, ...props }: ClearFiltersProps) {
+  return (
+    <Button
+      {...props}
+      onClick={({ currentTarget }) => {
+        focusFilters(currentTarget)
+        state.clear()
+      }}
+    >
+      {tableTexts.clear}
+    </Button>
+  )
+}
+
+/** Moves the focus from a button that is about to go to what sets filters. */
+function focusFilters(button: HTMLElement): void {
+  const filters = button.closest('.list')?.querySelector('.filters')
+  const target = ['[aria-haspopup="dialog"]', 'input, select'].map((one) => filters?.querySelector<HTMLElement>(one))
+  target.find((one) => one instanceof HTMLElement)?.focus()
 }
 
 function isSet({ query }: ListState, name: string): boolean {
@@ -54,7 +76,7 @@ function FilterButton({ filters, state }: FiltersProps) {
           {tableTexts.filter}
         </Button>
       </Popover.Target>
-      <Popover.Dropdown aria-label={tableTexts.filter}>
+      <Popover.Dropdown aria-label={tableTexts.filter} className="filter-fields">
         <div className="stack-small">
           {filters.map((filter) => (
             <Field key={filter.name} filter={filter} state={state} />
@@ -75,7 +97,10 @@ function Chip({ filter: { name, label, options }, state }: FieldProps) {
       className="filter-chip"
       rightSection={<X size={14} aria-hidden />}
       aria-label={tableTexts.removeFilter(text)}
-      onClick={() => state.set({ [name]: '' })}
+      onClick={({ currentTarget }) => {
+        focusFilters(currentTarget)
+        state.set({ [name]: '' })
+      }}
     >
       {text}
     </Button>
@@ -109,10 +134,14 @@ function TextFilter({ filter: { name, label }, state, isSearch }: FieldProps & {
   const applied = state.query[name] ?? ''
   const [text, setText] = useState(applied)
   useEffect(() => setText(applied), [applied])
-  const apply = useDebouncedCallback((value: string) => state.set({ [name]: value }), typingMs)
+  const apply = useDebouncedCallback((value: string) => state.set({ [name]: value }), {
+    delay: typingMs,
+    flushOnUnmount: !isSearch, // the button closes over its fields
+  })
   return (
     <TextInput
-      type="search"
+      // Escape clears a search, but closes the fields of the button.
+      type={isSearch ? 'search' : 'text'}
       {...(isSearch
         ? { 'aria-label': label, placeholder: label, leftSection: <Search size={14} aria-hidden /> }
         : { label })}
