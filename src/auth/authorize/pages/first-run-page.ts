@@ -22,8 +22,8 @@ export function renderFirstRun({ base, service, csrf, code, user, problem }: Fir
     html`${renderBadge(service, 'service')}
       <h1>Set up ${renderName(service)}</h1>
       <p class="soft">
-        The server prints a code when it starts on a terminal or with <code>--first-run-code</code>. Enter it to create
-        the first administrator.
+        The server prints a code when it starts on a terminal or with
+        <code translate="no">--first-run-code</code>. Enter it to create the first administrator.
       </p>
       ${problem === undefined ? undefined : html`<p class="box bad" role="alert" id="problem">${problem}</p>`}
       <form method="post" action="${base}/authorization/first-run">

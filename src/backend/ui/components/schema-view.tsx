@@ -316,6 +316,6 @@ export function Type({ schema: given }: { readonly schema: unknown }): ReactNode
       </>
     )
   }
-  if (isInPlace && Array.isArray(schema['enum'])) return <bdi translate="no">{describeTypes(schema['enum'])}</bdi>
-  return <bdi translate="no">{describeType(schema)}</bdi>
+  if (isInPlace && Array.isArray(schema['enum'])) return <bdi>{describeTypes(schema['enum'])}</bdi>
+  return <bdi>{describeType(schema)}</bdi>
 }

@@ -26,6 +26,7 @@ function useItems(): readonly PaletteItem[] {
       group: tabsTexts.operations,
       label: path,
       method,
+      isName: true,
       text: summary,
       words: [method, summary, description, ...scopes].join(' '),
       run: () => void navigate({ to: places.operation, params: { operation: id } }),

@@ -67,7 +67,7 @@ export function EntryEditor({ section, name, actions, label, more, isWide = fals
   const tabs = more?.(edit, at)
   return (
     <>
-      <PageHeader title={name} text={<Source value={edit.sourceOf() ?? null} />}>
+      <PageHeader title={<span translate="no">{name}</span>} text={<Source value={edit.sourceOf() ?? null} />}>
         {actions}
         {isNew ? null : (
           <EntryMenu

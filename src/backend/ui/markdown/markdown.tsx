@@ -21,7 +21,7 @@ export function Markdown({ text, level, className = '' }: MarkdownProps) {
 
 /** A description of one line, such as that of a status. */
 export function InlineMarkdown({ text }: { readonly text: string }) {
-  return <bdi translate="no">{renderInline(parseInline(text))}</bdi>
+  return <bdi>{renderInline(parseInline(text))}</bdi>
 }
 
 /** No level of headings is left out, whatever the author wrote: screen readers navigate by them. */

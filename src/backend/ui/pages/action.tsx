@@ -32,13 +32,9 @@ function ActionView() {
         <>
           <PageHeader
             title={
-              of === null ? (
-                <span translate="no" className="mono">
-                  {name}
-                </span>
-              ) : (
-                name
-              )
+              <span translate="no" className={of === null ? 'mono' : undefined}>
+                {name}
+              </span>
             }
             text={of === null ? texts.code : undefined}
           />

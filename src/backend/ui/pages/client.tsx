@@ -23,7 +23,7 @@ import { SaveForm } from '../components/save-form.tsx'
 import { ScopePicker } from '../components/scope-picker.tsx'
 import { SecretOnce } from '../components/secret-once.tsx'
 import { useEdit } from '../components/use-edit.ts'
-import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
+import { useCrumbName } from '../shell/breadcrumbs.tsx'
 import { accessTexts } from '../components/access-texts.ts'
 import { modeTexts } from '../components/mode-texts.ts'
 import { pageTitles } from '../page-titles.ts'
@@ -53,7 +53,7 @@ export function Page() {
     queryFn: ({ signal }) => callWithEtag('GET /client/:id', { params: { id } }, { signal }),
   })
   const found = client.data?.data
-  useCrumbTitle(found?.name)
+  useCrumbName(found?.name)
   if (client.isError) return <ProblemAlert error={client.error} onRetry={() => void client.refetch()} />
   if (found === undefined) return <Skeleton height={320} className="form" />
   const { name, user, status } = found

@@ -12,7 +12,7 @@ import { shortId } from '../components/release-link.tsx'
 import { RollBackDialog, rollBackLabel } from '../components/roll-back-dialog.tsx'
 import { RollBackButton, useRollbackObstacle } from '../components/rollback-obstacle.tsx'
 import { RelativeTime } from '../components/time.tsx'
-import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
+import { useCrumbName } from '../shell/breadcrumbs.tsx'
 import { config } from '../config.ts'
 import { useHasDraft } from '../edit/draft.ts'
 import { OpenAsDraft } from '../publish/open-as-draft.tsx'
@@ -44,7 +44,7 @@ export function Page() {
   })
   const { active, isActive, before, isNewer } = useStanding(release.data)
   const mayRollBack = useHasScope('backend.deploy')
-  useCrumbTitle(shortId(id))
+  useCrumbName(shortId(id))
   const isOffered = active !== undefined && release.data !== undefined && !isActive && mayRollBack
   const obstacle = useRollbackObstacle(isOffered ? id : undefined)
   const reasonId = useId()
@@ -134,7 +134,7 @@ function summarize(isActive: boolean, message: string): ReactNode {
   return (
     <span className="summary">
       {isActive ? <State tone="good">{listTexts.active}</State> : null}
-      {message === '' ? null : <bdi translate="no">{message}</bdi>}
+      {message === '' ? null : <bdi>{message}</bdi>}
     </span>
   )
 }
@@ -153,9 +153,7 @@ function Activations({ release }: { readonly release: Release }) {
               <li key={number}>
                 <span>{listTexts[kind]}</span>
                 <bdi translate="no">{by}</bdi>
-                <bdi translate="no" className="soft">
-                  {message}
-                </bdi>
+                <bdi className="soft">{message}</bdi>
                 <RelativeTime value={at} />
                 {canOpen && hasFiles ? (
                   <button type="button" className="text-button" onClick={() => setOpened(number)}>

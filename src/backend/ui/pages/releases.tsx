@@ -142,7 +142,7 @@ async function loadReleases(signal: AbortSignal): Promise<readonly Release[]> {
 
 function Message({ text }: { readonly text: string | null }) {
   return text === null ? null : (
-    <bdi translate="no" className="lines-2" title={text}>
+    <bdi className="lines-2" title={text}>
       {text}
     </bdi>
   )

@@ -137,7 +137,9 @@ function MethodTab({ method }: { readonly method: Method }) {
           <>
             <dt>{texts.rate}</dt>
             <dd>
-              <Link to="/settings">{rate}</Link>
+              <Link to="/settings">
+                <bdi translate="no">{rate}</bdi>
+              </Link>
             </dd>
           </>
         )}
@@ -146,7 +148,7 @@ function MethodTab({ method }: { readonly method: Method }) {
             <dt>{texts.dispatch}</dt>
             <dd>
               <Link to="/events/$name" params={{ name: dispatch }}>
-                {dispatch}
+                <bdi translate="no">{dispatch}</bdi>
               </Link>
             </dd>
           </>

@@ -37,6 +37,7 @@ export function usePaletteItems(text: string): readonly PaletteItem[] {
   const open = (target: Target) => () => void navigate(target)
   const things = [...definition, ...people].map(({ target, ...item }) => ({
     ...item,
+    isName: true,
     key: JSON.stringify(target) + item.label,
     run: open(target),
   }))

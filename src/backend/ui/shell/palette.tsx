@@ -8,6 +8,8 @@ export interface PaletteItem extends Item {
   /** Identifies it among all. */
   readonly key: string
   readonly method?: string
+  /** Whether the label is a name, which browsers do not translate. */
+  readonly isName?: boolean
   /** What it is, after its label. */
   readonly text?: string
   run(): void
@@ -100,7 +102,10 @@ function Search({ useItems, texts, onClose }: PaletteProps) {
                   onClick={() => run(item)}
                 >
                   {item.method === undefined ? null : <MethodBadge method={item.method} />}
-                  <bdi translate="no" className={item.method === undefined ? 'ellipsis' : 'ellipsis mono'}>
+                  <bdi
+                    translate={item.isName === true ? 'no' : undefined}
+                    className={item.method === undefined ? 'ellipsis' : 'ellipsis mono'}
+                  >
                     {item.label}
                   </bdi>
                   {item.text === undefined ? null : <bdi className="ellipsis soft palette-text">{item.text}</bdi>}

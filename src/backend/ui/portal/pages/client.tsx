@@ -15,7 +15,7 @@ import { ScopePicker } from '../../components/scope-picker.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
 import { RelativeTime } from '../../components/time.tsx'
 import { useEdit, type Edit } from '../../components/use-edit.ts'
-import { useCrumbTitle } from '../../shell/breadcrumbs.tsx'
+import { useCrumbName } from '../../shell/breadcrumbs.tsx'
 import { Ends, ScopeList, useOwnScopes } from '../access.tsx'
 import type { Client } from '../api.ts'
 import { ClientUsage, typeOf } from '../client-usage.tsx'
@@ -35,7 +35,7 @@ export function Page() {
     queryFn: ({ signal }) => send<Client>('GET', `client/${encodeURIComponent(id)}`, { signal }),
     retry: false,
   })
-  useCrumbTitle(client.data?.name)
+  useCrumbName(client.data?.name)
   if (client.isError) {
     const link = { to: '/clients', label: texts.all }
     return (

@@ -11,7 +11,7 @@ import { ProblemAlert } from '../../components/problem.tsx'
 import { SchemaView } from '../../components/schema-view.tsx'
 import { issuer } from '../../config.ts'
 import { InlineMarkdown, Markdown } from '../../markdown/markdown.tsx'
-import { useCrumbTitle } from '../../shell/breadcrumbs.tsx'
+import { useCrumbName, useCrumbTitle } from '../../shell/breadcrumbs.tsx'
 import { CodeOfRequest } from '../../try/code-of-request.tsx'
 import { findVariants } from '../../try/request-values.ts'
 import { AccessSentence } from '../reference/access.tsx'
@@ -63,7 +63,7 @@ function OperationPage({ operation, previous, next, all }: OperationPageProps) {
   const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false })
   const navigate = useNavigate()
   const { method, path, summary, isDeprecated } = operation
-  useCrumbTitle(`${method} ${path}`)
+  useCrumbName(`${method} ${path}`)
   return (
     <>
       <PageHeader

@@ -11,7 +11,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { ProblemAlert } from '../../components/problem.tsx'
 import { EndpointDialog, RotateDialog } from '../../components/subscription.tsx'
 import { formatExact, RelativeTime } from '../../components/time.tsx'
-import { useCrumbTitle } from '../../shell/breadcrumbs.tsx'
+import { useCrumbName } from '../../shell/breadcrumbs.tsx'
 import type { Delivery, List, Subscription } from '../api.ts'
 import { DeliveryLog } from '../events/delivery-log.tsx'
 import { nameOfCreator, OwnState } from '../events/own-subscription.tsx'
@@ -38,7 +38,7 @@ export function Page() {
     staleTime: 0,
     refetchInterval: action === undefined ? refreshMs : false,
   })
-  useCrumbTitle(loaded.data?.event)
+  useCrumbName(loaded.data?.event)
   const change = async (body: Change) => {
     await send('PATCH', path, { body })
     await queries.invalidateQueries({ queryKey: ['subscription'] })
