@@ -135,6 +135,11 @@ for (const kind of bothKinds) {
       assert.deepEqual(await readAudit(), [['key.rotate', count + 3]])
     })
 
+    test('of a withdrawn key are revoked if they are fewer than a batch', async () => {
+      const rotation = await rotateHostKey(host, { withdraw: true, size: count + 1 })
+      assert.deepEqual([rotation.tokens, await countLeft()], [count, [count, 0]])
+    })
+
     test('of a restored System are revoked in batches', async () => {
       const done: number[] = []
       const options = {

@@ -55,19 +55,21 @@ export function revokeTokensUntil(
   { now, until, ...batches }: Batches & { readonly now: number; readonly until: number },
 ): Promise<number> {
   const tokens = sql<boolean>`expires_at > ${now} and created_at <= ${until}`
-  return revokeEach(system, now, { ...batches, tokens })
+  return revokeEach(system, now, { ...batches, tokens, revokesLast: true })
 }
 
 interface Chosen extends Batches {
   readonly families?: RawBuilder<boolean>
   readonly tokens: RawBuilder<boolean>
+  /** Whether the rows of the last batch are revoked too, because no transaction follows. */
+  readonly revokesLast?: boolean
 }
 
 /** Families before tokens, as in `endAccess`. */
 async function revokeEach(
   system: System,
   now: number,
-  { families, tokens: ofTokens, size = batchSize, onBatch }: Chosen,
+  { families, tokens: ofTokens, revokesLast = false, size = batchSize, onBatch }: Chosen,
 ): Promise<number> {
   let tokens = 0
   const steps = [['waypost_token_family', families] as const, ['waypost_token', ofTokens] as const]
@@ -76,7 +78,7 @@ async function revokeEach(
     const length = size * batchesPerList
     for (let isFull = true; isFull;) {
       const ids = await listIds(system, { table, isChosen, limit: length })
-      if (ids.length <= size) break
+      if (ids.length <= (revokesLast ? 0 : size)) break
       let changed = 0
       for (let begin = 0; begin < ids.length; begin += size) {
         const count = await revokeRows(system, table, { ids: ids.slice(begin, begin + size), now })
