@@ -45,11 +45,17 @@ export {
   countPasswordlessAccess,
   endAccess,
   nothingEnded,
-  type AccessSubject,
   type EndedAccess,
   type PasswordChangeOptions,
 } from './access/end-access.ts'
-export { revokeAllInBatches, revokeInBatches, revokeTokensUntil, type Batches } from './access/revoke-in-batches.ts'
+export {
+  revokeAllInBatches,
+  revokeRest,
+  revokeTokensUntil,
+  type AccessSubject,
+  type Batches,
+  type Leaving,
+} from './access/revoke-in-batches.ts'
 export { renewClientSecret } from './access/administer.ts'
 export { hashNewPassword, storePassword } from './access/administer.ts'
 export { setClientParts, setClientStatus, setUserStatus } from './access/administer.ts'

@@ -1,3 +1,4 @@
+import { revokeRest, type AccessSubject, type Leaving } from '../auth/index.ts'
 import type { Host } from '../host/index.ts'
 import { inOneTransaction, writeAudit, type Actor, type AuditEntry, type System } from '../store/index.ts'
 
@@ -22,4 +23,15 @@ export async function changeSystem<Value>(
   const value = await inOneTransaction(system, (joined) => work(joined, (entry) => writeAudit(joined, actor, entry)))
   await applyChanges?.()
   return value
+}
+
+/** Revokes the access of which the transaction of a change has left many rows. */
+export async function revokeHostRest(
+  { system, clock, applyChanges }: ActingHost,
+  of: AccessSubject,
+  leaving: Leaving,
+): Promise<void> {
+  if (leaving.isLeft !== true) return
+  await revokeRest(system, { of, now: clock.now() }, leaving)
+  await applyChanges?.()
 }

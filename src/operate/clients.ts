@@ -9,17 +9,17 @@ import {
   loadUserScopes,
   nothingEnded,
   renewClientSecret,
-  revokeInBatches,
   setClientParts,
   setClientStatus,
   type Batches,
   type EndedAccess,
+  type Leaving,
   type NewClient,
 } from '../auth/index.ts'
 import type { AuditFacts, System } from '../store/index.ts'
 import { assertMayControl, assertMayGrant } from './access-rules.ts'
-import { changeSystem, type ActingHost, type WriteAudit } from './change-system.ts'
-import { findHostClient, loadClient, type ListedClient } from './lists.ts'
+import { changeSystem, revokeHostRest, type ActingHost, type WriteAudit } from './change-system.ts'
+import { loadClient, type ListedClient } from './lists.ts'
 
 export interface ClientRequest extends Omit<NewClient, 'scopes' | 'grants'> {
   readonly scopes: readonly string[] | undefined
@@ -91,15 +91,8 @@ export async function changeHostClient(
   batches: Batches = {},
 ): Promise<{ client: ListedClient; ended: EndedAccess }> {
   const now = host.clock.now()
-  let before = 0
-  // Only if nothing else changes, which could be refused.
-  if (status === 'disabled' && Object.values(change).every((value) => value === undefined)) {
-    const current = await findHostClient(host, client)
-    check?.(current)
-    const of = { clientId: current.id }
-    if (current.userId !== null) before = await revokeInBatches(host.system, { of, now, ...batches })
-  }
-  return changeSystem(host, async (system, audit) => {
+  const leaving: Leaving = { ...batches }
+  const changed = await changeSystem(host, async (system, audit) => {
     const current = await lockClient(system, client)
     check?.(current)
     const { id } = current
@@ -107,13 +100,14 @@ export async function changeHostClient(
     let ended = nothingEnded
     // Disabling again ends access that was left, and bars a client that its owner disabled.
     if (status === 'disabled' || (status === 'active' && current.status !== 'active')) {
-      const { tokens, ...others } = await setClientStatus(system, { id, status, now })
-      ended = { ...others, tokens: before + tokens }
+      ended = await setClientStatus(system, { id, status, now, leaving })
       const action = status === 'disabled' ? 'client.disable' : 'client.enable'
       await audit({ action, subject: current, before: { status: current.status }, after: { status, ...ended } })
     }
     return { client: await loadClient(system, id), ended }
   })
+  await revokeHostRest(host, { clientId: changed.client.id }, leaving)
+  return changed
 }
 
 interface ClientTarget {

@@ -15,19 +15,19 @@ import {
   openKeyRing,
   openTokenIssuer,
   readTokenId,
-  revokeInBatches,
   revokeTokens,
   splitScopes,
   type AccessSubject,
   type Batches,
   type EndedAccess,
+  type Leaving,
 } from '../auth/index.ts'
 import { parseDuration } from '../kit/index.ts'
 import { loadActiveRelease } from '../release/index.ts'
 import type { System } from '../store/index.ts'
 import { defaultIssuer, loadTerms, openIdentity, type Host } from '../host/index.ts'
 import { assertMayGrant } from './access-rules.ts'
-import { changeSystem, type ActingHost } from './change-system.ts'
+import { changeSystem, revokeHostRest, type ActingHost } from './change-system.ts'
 import { errors } from './errors.ts'
 
 const maxLifetimeMs = 365 * 86_400_000
@@ -125,26 +125,30 @@ export async function revokeHostTokens(
   batches: Batches = {},
 ): Promise<EndedAccess> {
   const now = host.clock.now()
-  const found = request.jti === undefined ? await findAccess(host.system, request) : undefined
-  const before = found === undefined ? 0 : await revokeInBatches(host.system, { of: found.of, now, ...batches })
-  return changeSystem(host, async (system, audit) => {
-    if (request.jti !== undefined) {
-      const { jti, user } = await findToken(system, request.jti)
-      const tokens = await revokeTokens(system, { jti }, now)
-      await audit({ action: 'token.revoke', subject: { id: jti, name: jti }, after: { user, tokens } })
+  if (request.jti !== undefined) {
+    const { jti } = request
+    return changeSystem(host, async (system, audit) => {
+      const found = await findToken(system, jti)
+      const tokens = await revokeTokens(system, { jti: found.jti }, now)
+      const after = { user: found.user, tokens }
+      await audit({ action: 'token.revoke', subject: { id: found.jti, name: found.jti }, after })
       return { ...nothingEnded, tokens }
-    }
+    })
+  }
+  const leaving: Leaving = { ...batches }
+  const { of, ended } = await changeSystem(host, async (system, audit) => {
     const { of, ...facts } = await findAccess(system, request)
     const ended = await system.transaction(async (trx) => {
       // Changes that a user makes to their account lock the user before the token.
       if ('userId' in of) await lockUser(system, trx, of.userId)
-      return endAccess(system, trx, { of, now })
+      return endAccess(system, trx, { of, now, leaving })
     })
-    const { sessions } = ended
-    const tokens = before + ended.tokens
+    const { tokens, sessions } = ended
     await audit({ action: 'token.revoke', after: { ...facts, tokens, sessions } })
-    return { ...ended, tokens }
+    return { of, ended }
   })
+  await revokeHostRest(host, of, leaving)
+  return ended
 }
 
 /** A token that was pasted, also one that has ended. */

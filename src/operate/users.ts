@@ -13,19 +13,19 @@ import {
   nothingEnded,
   prepareUser,
   removeUserScopes,
-  revokeInBatches,
   setUserStatus,
   storePassword,
   type Batches,
   type EndedAccess,
+  type Leaving,
   type PasswordChangeOptions,
 } from '../auth/index.ts'
 import type { Settings } from '../kit/index.ts'
 import { loadTerms, type Host } from '../host/index.ts'
 import type { System } from '../store/index.ts'
 import { assertMayControl, assertMayGrant, checkAdministrators, lockAdministrators } from './access-rules.ts'
-import { changeSystem, type ActingHost, type WriteAudit } from './change-system.ts'
-import { findHostUser, loadUser, type ListedUser } from './lists.ts'
+import { changeSystem, revokeHostRest, type ActingHost, type WriteAudit } from './change-system.ts'
+import { loadUser, type ListedUser } from './lists.ts'
 
 export interface UserRequest {
   readonly name: string
@@ -99,29 +99,15 @@ export async function changeHostUser(
   change: UserSelection & UserChange,
   batches: Batches = {},
 ): Promise<ChangedUser> {
-  const revoked = await revokeBefore(host, change, batches)
-  return applyChange(host, { ...change, revoked }, () => change)
-}
-
-/**
- * Revokes most tokens of a user who is about to be disabled in batches. Only if nothing else changes, and an administrator
- * is left, because the change could be refused.
- */
-async function revokeBefore(
-  host: ActingHost,
-  { user, check, status, email, scopes }: UserSelection & UserChange,
-  batches: Batches,
-): Promise<number> {
-  if (status !== 'disabled' || email !== undefined || scopes !== undefined) return 0
-  const current = await findHostUser(host, user)
-  check?.(current)
-  if (current.scopes.includes('backend.admin')) return 0
-  return revokeInBatches(host.system, { of: { userId: current.id }, now: host.clock.now(), ...batches })
+  const leaving: Leaving = { ...batches }
+  const changed = await applyChange(host, { ...change, leaving }, () => change)
+  await revokeHostRest(host, { userId: changed.user.id }, leaving)
+  return changed
 }
 
 async function applyChange(
   host: ActingHost,
-  { user, check, revoked = 0 }: UserSelection & { readonly revoked?: number },
+  { user, check, leaving }: UserSelection & { readonly leaving?: Leaving },
   make: (current: ListedUser) => UserChange,
 ): Promise<ChangedUser> {
   return changeSystem(host, async (system, audit) => {
@@ -133,7 +119,7 @@ async function applyChange(
     const current = await loadUser(system, id)
     check?.(current)
     const change = make(current)
-    const target = { host, system, audit, current, revoked }
+    const target = { host, system, audit, current, leaving }
     await changeEmail(target, change)
     await changeScopes(target, change)
     const ended = await changeStatus(target, change)
@@ -152,8 +138,7 @@ interface ChangeTarget {
   readonly system: System
   readonly audit: WriteAudit
   readonly current: ListedUser
-  /** How many tokens have been revoked in batches. */
-  readonly revoked: number
+  readonly leaving: Leaving | undefined
 }
 
 async function changeEmail({ system, audit, current }: ChangeTarget, { email }: UserChange): Promise<void> {
@@ -176,13 +161,12 @@ async function changeScopes(target: ChangeTarget, { scopes: wanted }: UserChange
 }
 
 async function changeStatus(
-  { host, system, audit, current, revoked }: ChangeTarget,
+  { host, system, audit, current, leaving }: ChangeTarget,
   { status }: UserChange,
 ): Promise<EndedAccess> {
   // Disabling again ends access that was left.
   if (status === undefined || (status === 'active' && current.status === 'active')) return nothingEnded
-  const { tokens, ...others } = await setUserStatus(system, { id: current.id, status, now: host.clock.now() })
-  const ended = { ...others, tokens: revoked + tokens }
+  const ended = await setUserStatus(system, { id: current.id, status, now: host.clock.now(), leaving })
   await audit({
     action: status === 'disabled' ? 'user.disable' : 'user.enable',
     subject: current,
@@ -232,15 +216,16 @@ export async function changeHostUserPassword(
   assertMayControl(host.actor, { name, scopes: await loadUserScopes(host.system.db, id) })
   const passwordHash = await hashNewPassword(host.system, id, password)
   const now = host.clock.now()
-  const revoked = change.keepTokens ? 0 : await revokeInBatches(host.system, { of: { userId: id }, now, ...batches })
-  return changeSystem(host, async (system, audit) => {
+  const leaving: Leaving = { ...batches }
+  const changed = await changeSystem(host, async (system, audit) => {
     await system.transaction((trx) => lockUser(system, trx, id))
     assertMayControl(host.actor, { name, scopes: await loadUserScopes(system.db, id) }) // again: hashing takes time
-    const { tokens, ...others } = await storePassword(system, { ...change, userId: id, passwordHash, now })
-    const ended = { ...others, tokens: revoked + tokens }
+    const ended = await storePassword(system, { ...change, userId: id, passwordHash, now, leaving })
     await audit({ action: 'user.password', subject: { id, name }, after: ended })
     return { name, ...ended }
   })
+  await revokeHostRest(host, { userId: id }, leaving)
+  return changed
 }
 
 /** Disables or enables a user. */

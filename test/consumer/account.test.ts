@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { loginClientId } from '../../src/auth/index.ts'
 import { setPassword } from '../../src/auth/access/administer.ts'
 import { sha256 } from '../../src/kit/index.ts'
 import { password } from '../auth/world.ts'
@@ -113,12 +114,15 @@ for (const kind of defaultKinds) {
       await keepSession(people, own.id, 'a cookie')
       await keepCode(people, own.id, 'a code')
       assert.deepEqual(await Promise.all([other.token, lent.token].map((token) => people.use(token))), [200, 200])
+      await addTokens(people, own.id, 1001) // more than a batch
 
       const answer = await own.send('PUT /consumer/account/password', { old: password, new: better })
       assert.equal(answer.status, 204)
       assert.equal(answer.text, '')
       assert.equal(answer.headers.get('cache-control'), 'no-store')
 
+      const tokens = people.system.db.selectFrom('waypost_token').select('jti').where('user_id', '=', own.id)
+      assert.equal((await tokens.where('revoked_at', 'is', null).execute()).length, 1)
       assert.equal(await people.use(own.token), 200)
       assert.deepEqual(await Promise.all([other.token, lent.token].map((token) => people.use(token))), [401, 401])
       const renew = (refreshToken: string) =>
@@ -221,6 +225,13 @@ for (const kind of defaultKinds) {
 
     test('logs none of these requests', () => assert.deepEqual(people.log, []))
   })
+}
+
+async function addTokens({ system, clock }: People, userId: string, count: number): Promise<void> {
+  const now = clock.now()
+  const row = { user_id: userId, client_id: loginClientId, scope: '', created_at: now, expires_at: now + 3_600_000 }
+  const rows = Array.from({ length: count }, (_, index) => ({ ...row, jti: `${userId}-${index}` }))
+  await system.db.insertInto('waypost_token').values(rows).execute()
 }
 
 async function keepSession({ system, clock }: People, userId: string, cookie: string): Promise<void> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { addClient, addUser, revokeInBatches } from '../../src/auth/index.ts'
+import { addClient, addUser, revokeRest } from '../../src/auth/index.ts'
 import {
   changeHostClient,
   changeHostClientStatus,
@@ -80,16 +80,21 @@ for (const kind of bothKinds) {
         changeHostUserPassword(host, { name: 'ann', password: 'a password of four words', keepTokens: false }, batches),
     }
     for (const [name, change] of Object.entries(changes)) {
-      test(`are revoked by ${name} in batches, and the rest and the audit row in one transaction`, async () => {
+      test(`are revoked by ${name} in batches, after the transaction with the audit row`, async () => {
         const done: number[] = []
         const { tokens } = await change({ size, onBatch: (number) => done.push(number) })
-        // Families first. The last ones are left to the transaction.
+        // Families first.
         assert.deepEqual(done, [...Array.from({ length: 7 }, () => 0), 4, 8, 12, 16, 20, 24, 25])
         assert.deepEqual([tokens, await countLeft(), await readAudit()], [count, [0, 0], [[name.split(' ')[0], count]]])
       })
     }
 
-    test('that are interrupted are revoked in part, nothing else has changed, and the next call continues', async () => {
+    test('are revoked with the change if they are no more than a batch', async () => {
+      for (const change of Object.values(changes)) await change({ size: count, onBatch: () => assert.fail() })
+      assert.deepEqual(await countLeft(), [0, 0])
+    })
+
+    test('that are interrupted belong to a user who is disabled already, and the next call continues', async () => {
       const change = changes['user.disable']!
       const killed = new Error('killed')
       const onBatch = (number: number) => {
@@ -97,9 +102,43 @@ for (const kind of bothKinds) {
       }
       await assert.rejects(change({ size, onBatch }), (error) => error === killed)
       const { status } = await db().selectFrom('waypost_user').select('status').executeTakeFirstOrThrow()
-      assert.deepEqual([await countLeft(), status, await readAudit()], [[0, count - 8], 'active', []])
+      assert.deepEqual([await countLeft(), status], [[0, count - 8], 'disabled'])
+      assert.deepEqual(await readAudit(), [['user.disable', count]])
       assert.equal((await change({ size })).tokens, count - 8)
       assert.deepEqual(await countLeft(), [0, 0])
+    })
+
+    test('that an interrupted disabling has left are revoked when the user or client is enabled', async () => {
+      const onBatch = () => {
+        throw new Error('killed')
+      }
+      for (const [who, set] of [
+        ['user', (status: 'active' | 'disabled') => changeHostUser(host, { user: 'ann', status }, { size, onBatch })],
+        [
+          'client',
+          (status: 'active' | 'disabled') => changeHostClient(host, { client: 'shop', status }, { size, onBatch }),
+        ],
+      ] as const) {
+        await assert.rejects(set('disabled'), { message: 'killed' }, who)
+        assert.equal((await countLeft())[1], count)
+        await set('active')
+        assert.deepEqual(await countLeft(), [0, 0])
+        await db().updateTable('waypost_token').set({ revoked_at: null }).execute()
+        await db().updateTable('waypost_token_family').set({ revoked_at: null }).execute()
+      }
+    })
+
+    test('are found revoked by servers between the batches', async () => {
+      const position = async () =>
+        (await db().selectFrom('waypost_feed_head').select('position').executeTakeFirstOrThrow()).position
+      const before = await position()
+      const onBatch = (number: number) => {
+        if (number === 4) throw new Error('killed')
+      }
+      await assert.rejects(revokeHostTokens(host, { user: 'ann' }, { size, onBatch }), { message: 'killed' })
+      assert.equal(await position(), before + 2, 'the change, and the list of families')
+      await revokeHostTokens(host, { user: 'ann' }, { size })
+      assert.equal(await position(), before + 5, 'the change, the list of tokens, and the end')
     })
 
     test('stay valid if the change is refused', async () => {
@@ -158,22 +197,30 @@ for (const kind of bothKinds) {
       await db().deleteFrom('waypost_token').execute()
       await db().deleteFrom('waypost_token_family').execute()
       await addTokens(count, at)
-      await revokeInBatches(host.system, { of: { userId: user }, now: host.clock.now(), size, except })
+      const rows = { of: { userId: user }, now: host.clock.now(), except }
+      await revokeRest(host.system, rows, { isLeft: true, size })
       const left = await db().selectFrom('waypost_token').select('jti').where('revoked_at', 'is', null).execute()
       assert.deepEqual([await countLeft(), left], [[1, 1], [{ jti: except.jti }]])
     })
 
     if (kind === 'postgresql') {
-      test('that another transaction has locked are passed over, and left to the transaction of the change', async () => {
-        await db()
+      test('that another transaction has locked are passed over, and revoked last', async () => {
+        const { promise: passed, resolve } = Promise.withResolvers<void>()
+        const onBatch = (number: number) => {
+          if (number === count - 1) resolve()
+        }
+        const started = await db()
           .transaction()
           .execute(async (trx) => {
             const one = trx.selectFrom('waypost_token').select('jti').orderBy('jti').limit(1)
             await one.forUpdate().execute()
             const of = { userId: user }
-            assert.equal(await revokeInBatches(host.system, { of, now: host.clock.now(), size }), count - 1)
+            const revoking = revokeRest(host.system, { of, now: host.clock.now() }, { isLeft: true, size, onBatch })
+            await passed
+            return { revoking } // not awaited here
           })
-        assert.deepEqual(await countLeft(), [0, 1])
+        await started.revoking
+        assert.deepEqual(await countLeft(), [0, 0])
       })
     }
   })

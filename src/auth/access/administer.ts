@@ -11,8 +11,10 @@ import {
   endPasswordlessAccess,
   type PasswordChangeOptions,
 } from './end-access.ts'
+import type { Leaving } from './revoke-in-batches.ts'
 import type { Transaction } from 'kysely'
 import { hashPassword } from '../account/passwords.ts'
+import { revokeInTransaction } from '../token/revoke.ts'
 import { resetAttempts } from '../account/throttle.ts'
 import { makeSecret, sha256 } from '../../kit/index.ts'
 
@@ -20,17 +22,20 @@ export interface StatusChange {
   readonly id: string
   readonly status: 'active' | 'disabled'
   readonly now: number
+  /** See `EndAccessRequest`. */
+  readonly leaving?: Leaving | undefined
 }
 
 /**
  * Changes the status of a user. Disabling also revokes all access, so that stolen tokens stay invalid if the user is
  * enabled again. Every server applies it within a second.
  */
-export async function setUserStatus(system: System, { id, status, now }: StatusChange): Promise<EndedAccess> {
+export async function setUserStatus(system: System, { id, status, now, leaving }: StatusChange): Promise<EndedAccess> {
   return system.transaction(async (trx) => {
     await trx.updateTable('waypost_user').set({ status }).where('id', '=', id).execute()
-    if (status === 'disabled') return endAccess(system, trx, { of: { userId: id }, now })
-    await recordChanges(system, trx, [{ kind: 'user', subject: id }])
+    if (status === 'disabled') return endAccess(system, trx, { of: { userId: id }, now, leaving })
+    // What is left if the disabling was interrupted.
+    await revokeInTransaction(system, trx, { which: { userId: id }, now })
     return nothingEnded
   })
 }
@@ -39,12 +44,16 @@ export async function setUserStatus(system: System, { id, status, now }: StatusC
  * Changes the status of a client. Disabling also disables its subscriptions; its owner cannot undo it.
  * @throws WP_AUTH_CLIENT_BUILT_IN
  */
-export async function setClientStatus(system: System, { id, status, now }: StatusChange): Promise<EndedAccess> {
+export async function setClientStatus(
+  system: System,
+  { id, status, now, leaving }: StatusChange,
+): Promise<EndedAccess> {
   if (id === loginClientId) throw errors.WP_AUTH_CLIENT_BUILT_IN({ client: id })
   return system.transaction(async (trx) => {
     await trx.updateTable('waypost_client').set({ status, disabled_by: null }).where('id', '=', id).execute()
-    if (status === 'disabled') return endAccess(system, trx, { of: { clientId: id }, now, subscriptions: 'disabled' })
-    await recordChanges(system, trx, [{ kind: 'client', subject: id }])
+    const end = { of: { clientId: id }, now, leaving, subscriptions: 'disabled' } as const
+    if (status === 'disabled') return endAccess(system, trx, end)
+    await revokeInTransaction(system, trx, { which: { clientId: id }, now })
     return nothingEnded
   })
 }
@@ -71,6 +80,8 @@ export interface PasswordChange extends PasswordChangeOptions {
   readonly now: number
   /** Keep tokens valid. Sessions end in any case. */
   readonly keepTokens: boolean
+  /** See `EndAccessRequest`. */
+  readonly leaving?: Leaving | undefined
 }
 
 /**
@@ -96,7 +107,7 @@ export async function storePassword(
   system: System,
   { passwordHash, ...change }: Omit<PasswordChange, 'password'> & { readonly passwordHash: string },
 ): Promise<EndedAccess> {
-  const { userId, now } = change
+  const { userId, now, leaving } = change
   return system.transaction(async (trx) => {
     const { name } = await trx
       .updateTable('waypost_user')
@@ -108,7 +119,7 @@ export async function storePassword(
     const passwordless = await endPasswordlessAccess(system, trx, change)
     const access = change.keepTokens
       ? await endSessionsOnly(trx, userId)
-      : await endAccessRows(system, trx, { of: { userId }, now })
+      : await endAccessRows(system, trx, { of: { userId }, now, leaving })
     await recordChanges(system, trx, [{ kind: 'user', subject: userId }, ...passwordless.changes])
     return sumEnded(access, passwordless.ended)
   })

@@ -8,9 +8,7 @@ import {
   type SystemTables,
 } from '../../store/index.ts'
 import { changeOf, revokeRows } from '../token/revoke.ts'
-
-/** Selects the access to end: that of a user, or that of a client on behalf of any user. */
-export type AccessSubject = { readonly userId: string } | { readonly clientId: string }
+import { revokeUnlessMany, type AccessSubject, type Leaving } from './revoke-in-batches.ts'
 
 /** The number of items that were ended while still active. */
 export interface EndedAccess {
@@ -27,6 +25,8 @@ export interface EndAccessRequest {
   readonly now: number
   /** The new state of the user's subscriptions, or of those that the client created; unchanged if undefined. */
   readonly subscriptions?: SubscriptionEnd | undefined
+  /** If set, many rows are counted, and the caller revokes them with `revokeRest` after the transaction. */
+  readonly leaving?: Leaving | undefined
 }
 
 /**
@@ -47,14 +47,16 @@ export async function endAccess(
 export async function endAccessRows(
   system: System,
   trx: Transaction<SystemTables>,
-  { of, now, subscriptions: to }: EndAccessRequest,
+  { of, now, subscriptions: to, leaving }: EndAccessRequest,
 ): Promise<EndedAccess> {
   const sessions = 'userId' in of ? await endSessions(trx, of.userId, now) : 0
   // Codes before families: a code that is being redeemed keeps its row locked until its family is stored, so the family
   // is seen below.
   const [column, value] = 'userId' in of ? (['user_id', of.userId] as const) : (['client_id', of.clientId] as const)
   await trx.deleteFrom('waypost_code').where(column, '=', value).where('used_at', 'is', null).execute()
-  const tokens = await revokeRows(trx, { which: of, now })
+  const tokens = await (leaving === undefined
+    ? revokeRows(trx, { which: of, now })
+    : revokeUnlessMany(trx, { of, now }, leaving))
   const subscriptions = to === undefined ? 0 : await endSubscriptions(system, trx, { of, to })
   return { ...nothingEnded, sessions, tokens, subscriptions }
 }

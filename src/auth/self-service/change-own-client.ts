@@ -3,11 +3,12 @@ import { makeSecret, sha256 } from '../../kit/index.ts'
 import { recordChanges, type SystemTables } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
+import { revokeInTransaction } from '../token/revoke.ts'
 import { lockToken } from '../token/lock-token.ts'
 import { assertClientName } from '../account/client-name.ts'
 import { storeClientParts } from '../account/clients.ts'
 import { endAccess } from '../access/end-access.ts'
-import { revokeInBatches } from '../access/revoke-in-batches.ts'
+import { revokeRest, type Leaving } from '../access/revoke-in-batches.ts'
 import {
   assertMayGrant,
   assertMayManage,
@@ -40,17 +41,18 @@ export async function changeOwnClient(
   const isOnlyDisabled = Object.entries(change).every(
     ([name, value]) => value === undefined || (name === 'status' && value === 'disabled'),
   )
-  // Otherwise the change could be refused.
-  if (change.status === 'disabled' && isOnlyDisabled) await revokeOfOwnClient(issuer, owner, id)
-  return changeAsOwner(issuer, owner, async (trx) => {
+  const leaving: Leaving = {}
+  const changed = await changeAsOwner(issuer, owner, async (trx) => {
     const client = await findOwnClient(trx, owner.id, id)
     if (change.name !== undefined) assertClientName(change.name)
     if (!isOnlyDisabled) assertMayManage(owner, client, await loadUserScopes(trx, owner.id))
     if (client.isBarred && change.status === 'active') throw errors.WP_AUTH_CLIENT_BARRED({ client: client.name })
     await storeParts(trx, { owner, client, change })
-    await storeStatus(issuer, trx, { client, status: change.status })
+    await storeStatus(issuer, trx, { client, status: change.status, leaving })
     return findOwnClient(trx, owner.id, id)
   })
+  await revokeRestOf(issuer, id, leaving)
+  return changed
 }
 
 /**
@@ -58,14 +60,16 @@ export async function changeOwnClient(
  * @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_TOKEN
  */
 export async function removeOwnClient(issuer: TokenIssuer, owner: Owner, id: string): Promise<void> {
-  await revokeOfOwnClient(issuer, owner, id)
+  const leaving: Leaving = {}
   await changeAsOwner(issuer, owner, async (trx) => {
     await findOwnClient(trx, owner.id, id)
     await trx.deleteFrom('waypost_consent').where('client_id', '=', id).execute()
     await trx.deleteFrom('waypost_client_scope').where('client_id', '=', id).execute()
     await trx.deleteFrom('waypost_client').where('id', '=', id).execute()
-    await endAccess(issuer.system, trx, { of: { clientId: id }, now: issuer.clock.now(), subscriptions: 'deleted' })
+    const end = { of: { clientId: id }, now: issuer.clock.now(), leaving, subscriptions: 'deleted' } as const
+    await endAccess(issuer.system, trx, end)
   })
+  await revokeRestOf(issuer, id, leaving)
 }
 
 /**
@@ -78,37 +82,28 @@ export async function replaceClientSecret(
   owner: Owner,
   { id, revokeTokens }: { id: string; revokeTokens: boolean },
 ): Promise<{ client: OwnClient; secret: string }> {
-  if (revokeTokens) {
-    assertMayReplace(
-      owner,
-      await findOwnClient(issuer.system.db, owner.id, id),
-      await loadUserScopes(issuer.system.db, owner.id),
-    )
-    await revokeOfOwnClient(issuer, owner, id)
-  }
-  return changeAsOwner(issuer, owner, async (trx) => {
+  const leaving: Leaving = {}
+  const replaced = await changeAsOwner(issuer, owner, async (trx) => {
     const client = await findOwnClient(trx, owner.id, id)
-    assertMayReplace(owner, client, await loadUserScopes(trx, owner.id))
+    if (client.public) throw errors.WP_AUTH_CLIENT_PUBLIC({ client: client.name })
+    assertMayManage(owner, client, await loadUserScopes(trx, owner.id))
     const secret = makeSecret()
     const update = trx.updateTable('waypost_client').set({ secret_hash: sha256(secret) })
     await update.where('id', '=', id).execute()
-    if (revokeTokens) await endAccess(issuer.system, trx, { of: { clientId: id }, now: issuer.clock.now() })
+    const end = { of: { clientId: id }, now: issuer.clock.now(), leaving }
+    if (revokeTokens) await endAccess(issuer.system, trx, end)
     else await recordChanges(issuer.system, trx, [{ kind: 'client', subject: id }])
     return { client, secret }
   })
+  await revokeRestOf(issuer, id, leaving)
+  return replaced
 }
 
-function assertMayReplace(owner: Owner, client: OwnClient, scopes: readonly string[]): void {
-  if (client.public) throw errors.WP_AUTH_CLIENT_PUBLIC({ client: client.name })
-  assertMayManage(owner, client, scopes)
-}
-
-/** Revokes most tokens of a client before the transaction that ends its access. @throws WP_AUTH_CLIENT_UNKNOWN, WP_AUTH_TOKEN */
-async function revokeOfOwnClient(issuer: TokenIssuer, owner: Owner, id: string): Promise<void> {
-  const { system, clock } = issuer
-  await system.transaction((trx) => lockToken(issuer, trx, owner.jti))
-  await findOwnClient(system.db, owner.id, id)
-  await revokeInBatches(system, { of: { clientId: id }, now: clock.now() })
+/** Revokes the tokens that the transaction of a change has left because they are many. */
+async function revokeRestOf(issuer: TokenIssuer, clientId: string, leaving: Leaving): Promise<void> {
+  if (leaving.isLeft !== true) return
+  await revokeRest(issuer.system, { of: { clientId }, now: issuer.clock.now() }, leaving)
+  await issuer.applyChanges()
 }
 
 /**
@@ -157,7 +152,7 @@ async function storeParts(
 async function storeStatus(
   issuer: TokenIssuer,
   trx: Transaction<SystemTables>,
-  { client, status }: { client: OwnClient; status: OwnClient['status'] | undefined },
+  { client, status, leaving }: { client: OwnClient; status: OwnClient['status'] | undefined; leaving: Leaving },
 ): Promise<void> {
   const { id, isBarred } = client
   // Owners cannot change the status of a client that an administrator disabled.
@@ -165,7 +160,10 @@ async function storeStatus(
     const disabled_by = status === 'disabled' ? ('owner' as const) : null
     await trx.updateTable('waypost_client').set({ status, disabled_by }).where('id', '=', id).execute()
   }
-  const end = { of: { clientId: id }, now: issuer.clock.now(), subscriptions: 'disabled' } as const
+  const end = { of: { clientId: id }, now: issuer.clock.now(), leaving, subscriptions: 'disabled' } as const
   if (status === 'disabled') await endAccess(issuer.system, trx, end)
+  // What is left if the disabling was interrupted.
+  else if (status === 'active' && client.status === 'disabled')
+    await revokeInTransaction(issuer.system, trx, { which: end.of, now: end.now })
   else await recordChanges(issuer.system, trx, [{ kind: 'client', subject: id }])
 }

@@ -1,10 +1,9 @@
-import type { Transaction } from 'kysely'
 import { isWaypostError } from '../../kit/index.ts'
-import { recordChanges, type SystemTables } from '../../store/index.ts'
+import { recordChanges } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 import { lockToken } from '../token/lock-token.ts'
 import type { TokenIssuer } from '../token/tokens.ts'
-import { revokeInBatches } from '../access/revoke-in-batches.ts'
+import { revokeRest, revokeUnlessMany, type Leaving } from '../access/revoke-in-batches.ts'
 import { endPasswordlessAccess, type PasswordChangeOptions } from '../access/end-access.ts'
 import { verifyAttempt, assertPasswordUnchanged } from '../access/login.ts'
 import { assertPasswordRules, hashPassword } from '../account/passwords.ts'
@@ -42,40 +41,19 @@ async function replacePassword(issuer: TokenIssuer, user: VerifiedUser, change: 
   const now = clock.now()
   const password_hash = await hashPassword(system, { name: user.name, email: user.email, password: change.new })
   const { jti } = change
-  const own = await system.db.selectFrom('waypost_token').select('family_id').where('jti', '=', jti).executeTakeFirst()
-  const except = { jti, familyId: own?.family_id ?? null }
-  await revokeInBatches(system, { of: { userId: user.id }, now, except })
-  await system.transaction(async (trx) => {
+  const leaving: Leaving = {}
+  const rows = await system.transaction(async (trx) => {
     await assertPasswordUnchanged(system, trx, user)
     await trx.updateTable('waypost_user').set({ password_hash }).where('id', '=', user.id).execute()
-    await endOtherAccess(trx, { userId: user.id, jti: change.jti, now })
-    await lockToken(issuer, trx, change.jti) // tokens after families, as everywhere
+    await trx.deleteFrom('waypost_session').where('user_id', '=', user.id).execute()
+    await trx.deleteFrom('waypost_code').where('user_id', '=', user.id).where('used_at', 'is', null).execute()
+    const own = await trx.selectFrom('waypost_token').select('family_id').where('jti', '=', jti).executeTakeFirst()
+    const rows = { of: { userId: user.id }, now, except: { jti, familyId: own?.family_id ?? null } }
+    await revokeUnlessMany(trx, rows, leaving)
+    await lockToken(issuer, trx, jti) // tokens after families, as everywhere
     const { changes } = await endPasswordlessAccess(system, trx, { ...change, userId: user.id, now })
     await recordChanges(system, trx, [{ kind: 'user', subject: user.id }, ...changes])
+    return rows
   })
-}
-
-/** Families before tokens, as everywhere: issuing a token locks the row of its family. */
-async function endOtherAccess(
-  trx: Transaction<SystemTables>,
-  { userId, jti, now }: { userId: string; jti: string; now: number },
-): Promise<void> {
-  await trx.deleteFrom('waypost_session').where('user_id', '=', userId).execute()
-  await trx.deleteFrom('waypost_code').where('user_id', '=', userId).where('used_at', 'is', null).execute()
-  const own = await trx.selectFrom('waypost_token').select('family_id').where('jti', '=', jti).executeTakeFirst()
-  await trx
-    .updateTable('waypost_token_family')
-    .set({ revoked_at: now })
-    .where('user_id', '=', userId)
-    .where('id', '!=', own?.family_id ?? '')
-    .where('revoked_at', 'is', null)
-    .execute()
-  await trx
-    .updateTable('waypost_token')
-    .set({ revoked_at: now })
-    .where('user_id', '=', userId)
-    .where('jti', '!=', jti)
-    .where('revoked_at', 'is', null)
-    .where('expires_at', '>', now)
-    .execute()
+  await revokeRest(system, rows, leaving)
 }
