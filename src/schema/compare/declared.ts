@@ -34,9 +34,9 @@ export function mayAllowUndeclared(schemas: readonly Placed[]): boolean {
     spread(list).some((placed) => {
       if (!isPlacedObject(placed) || seen.has(placed.schema)) return false
       seen.add(placed.schema)
-      const { additionalProperties, patternProperties } = placed.schema
-      if (![undefined, false].includes(additionalProperties as undefined) || patternProperties !== undefined)
-        return true
+      const { additionalProperties, unevaluatedProperties, patternProperties } = placed.schema
+      const rest = [additionalProperties ?? false, unevaluatedProperties ?? false]
+      if (rest.some((one) => one !== false) || patternProperties !== undefined) return true
       return visit(conditionalSchemas(placed))
     })
   return visit(schemas.filter(isPlacedObject).flatMap(conditionalSchemas))

@@ -122,6 +122,11 @@ const schemas: Readonly<Record<string, OneSchema>> = {
     schema: '{ type: object, required: [a], anyOf: [{ properties: { a: true } }, true], unevaluatedProperties: false }',
     problems: [],
   },
+  'a required property that an alternative leaves open': {
+    schema:
+      '{ type: object, required: [a], unevaluatedProperties: false, anyOf: [{ unevaluatedProperties: true }, { properties: { b: true } }] }',
+    problems: [],
+  },
   'more contained items than the list may have': {
     schema: '{ type: array, contains: { type: integer }, minContains: 3, maxItems: 2 }',
     problems: ['21 «contains» No value is valid: "contains" needs at least 3, but "maxItems" is 2'],
