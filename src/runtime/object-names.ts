@@ -28,11 +28,12 @@ export function movePrototype(schema: JsonSchema): JsonSchema {
   return { ...inner, properties: rest, patternProperties: { ...patternProperties, '^__proto__$': moved } }
 }
 
-/** Copies a value as JSON, into objects that inherit nothing. */
+/** Copies lists and objects into objects that inherit nothing. Times and numbers are written as their schemas say. */
 export function withoutPrototypes(value: unknown): unknown {
-  const text = JSON.stringify(value)
-  if (text === undefined) return undefined
-  return JSON.parse(text, (_key, one: unknown) =>
-    typeof one === 'object' && one !== null && !Array.isArray(one) ? Object.assign(Object.create(null), one) : one,
-  )
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  if (Array.isArray(value)) return value.map(withoutPrototypes)
+  if ('toJSON' in value && typeof value.toJSON === 'function') return withoutPrototypes(value.toJSON())
+  const copy = Object.create(null) as Record<string, unknown>
+  for (const [key, one] of Object.entries(value)) copy[key] = withoutPrototypes(one)
+  return copy
 }

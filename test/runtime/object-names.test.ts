@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import type { JsonSchema } from '../../src/contract/index.ts'
 import { compileValidator } from '../../src/runtime/compile-schema.ts'
 import { compileSerializer } from '../../src/runtime/compile-serializer.ts'
+import { withoutPrototypes } from '../../src/runtime/object-names.ts'
 
 interface Group {
   readonly what: string
@@ -97,4 +98,17 @@ test('a result is written with its own properties only', () => {
   const required = compileSerializer({ type: 'object', required: ['toString'], properties: { toString: {} } }, {})
   assert.throws(() => required({}))
   assert.equal(required({ toString: 1 }), '{"toString":1}')
+})
+
+test('a copy without prototypes keeps times and large numbers for their schemas', () => {
+  const at = new Date(0)
+  class Row {
+    id = 1n
+    list = [{ at }]
+    hidden = { toJSON: () => ({ at }) }
+  }
+  const copy = withoutPrototypes(new Row()) as Row & { readonly hidden: object }
+  assert.equal(copy.id, 1n)
+  for (const one of [copy, copy.list[0]!, copy.hidden]) assert.equal('constructor' in one, false)
+  assert.equal(copy.list[0]!.at, at)
 })
