@@ -37,13 +37,15 @@ describe('the units for systemd', () => {
     }
   })
 
-  it('stop after several failed starts, but not while System cannot be reached', () => {
+  it('stop after many failed starts, but not within an hour, and not while System cannot be reached', () => {
     for (const file of services.filter((name) => valuesOf(name, 'Restart').includes('always'))) {
-      const [interval, burst] = ['StartLimitIntervalSec', 'StartLimitBurst'].map((key) =>
+      const [interval, burst, pause] = ['StartLimitIntervalSec', 'StartLimitBurst', 'RestartSec'].map((key) =>
         Number(valuesOf(file, key)[0]),
       )
       const patienceSec = 60 // of serve and event:execute --watch
       assert.ok(interval! > 0 && burst! > interval! / patienceSec + 1, file)
+      const startSec = 1.5 // of a server that finds its System not migrated
+      assert.ok(burst! * pause! >= 3600 && burst! * (pause! + startSec) < interval!, file)
     }
     const { engines } = JSON.parse(readFileSync(path.join(parts, '../host/package.json'), 'utf8')) as {
       readonly engines: { readonly node: string }
