@@ -14,6 +14,7 @@ import {
   rotateHostKey,
   type ActingHost,
 } from '../../src/operate/index.ts'
+import { loadFacts } from '../../src/store/index.ts'
 import { openTestHost, type TestHost } from '../events/host.ts'
 import { bothKinds } from '../support/forms.ts'
 import { asCommand } from '../support/server.ts'
@@ -189,6 +190,22 @@ for (const kind of bothKinds) {
       }
       await declareRestored(host, options)
       assert.deepEqual([done.at(-1), await countLeft()], [count, [0, 0]])
+    })
+
+    test('of a restored System are revoked after deliveries are held and servers have dropped their caches', async () => {
+      const position = async () =>
+        (await db().selectFrom('waypost_feed_head').select('position').executeTakeFirstOrThrow()).position
+      const onBatch = () => {
+        throw new Error('killed')
+      }
+      const before = await position()
+      const options = { revokeTokens: true, deliveries: 'hold', confirm: async () => true, size } as const
+      await assert.rejects(declareRestored(host, { ...options, onBatch }), { message: 'killed' })
+      const gap = (await position()) - before
+      assert.ok(gap > 1_000_000, String(gap))
+      assert.notEqual((await loadFacts(host.system)).deliveries_held, undefined)
+      await declareRestored(host, options)
+      assert.deepEqual([(await position()) - before, await countLeft()], [3 * gap, [0, 0]])
     })
 
     test('of the family, and the token, that are excepted stay valid', async () => {

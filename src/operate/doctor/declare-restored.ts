@@ -55,18 +55,30 @@ export async function declareRestored(host: ActingHost, options: RestoredOptions
   const restored = { ...(await inspect(host.system, now)), waiting, choice, cancelled: 0 }
   if (!(await options.confirm(restored))) return undefined
   const { tokens, sessions } = restored
-  if (options.revokeTokens) await revokeAllInBatches(host.system, { ...options, now })
+  // First, so that no worker posts anything meanwhile, and servers see what is revoked.
   await changeSystem(host, async (system, audit) => {
     await audit({ action: 'system.restore', after: options.revokeTokens ? { tokens, sessions } : undefined })
-    await system.transaction(async (trx) => {
-      if (options.revokeTokens) await revokeAll(trx, now)
-      const head = trx.updateTable('waypost_feed_head').where('id', '=', 1)
-      await head.set((column) => ({ position: column('position', '+', feedGap) })).execute()
-      await recordChanges(system, trx, [{ kind: 'key', subject }])
-    })
+    await system.transaction((trx) => dropCaches(system, trx))
     await beginDeliveries(system, audit, choice)
   })
-  return { ...restored, cancelled: await finishDeliveries(host, choice) }
+  const cancelled = await finishDeliveries(host, choice)
+  if (options.revokeTokens) {
+    await revokeAllInBatches(host.system, { ...options, now })
+    await changeSystem(host, (system) =>
+      system.transaction(async (trx) => {
+        await revokeAll(trx, now)
+        await dropCaches(system, trx)
+      }),
+    )
+  }
+  return { ...restored, cancelled }
+}
+
+/** Makes servers drop their caches, because the feed has a gap. */
+async function dropCaches(system: System, trx: Transaction<SystemTables>): Promise<void> {
+  const head = trx.updateTable('waypost_feed_head').where('id', '=', 1)
+  await head.set((column) => ({ position: column('position', '+', feedGap) })).execute()
+  await recordChanges(system, trx, [{ kind: 'key', subject }])
 }
 
 async function revokeAll(trx: Transaction<SystemTables>, now: number): Promise<void> {
