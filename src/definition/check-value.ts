@@ -3,6 +3,7 @@ import type { Diagnostic } from '../kit/index.ts'
 import { checkClassConfigs } from './check-class-configs.ts'
 import { checkDispatches } from './check-dispatches.ts'
 import { checkSchemaValues } from './check-schema-values.ts'
+import { checkTuples } from './check-tuples.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import { composeValue } from './compose-value.ts'
 import type { Definition } from './definition.ts'
@@ -40,6 +41,7 @@ export async function checkDefinitionValue(value: unknown, options: CheckValueOp
   if (loading.budget.remaining < 0) report.add({ code: 'WP_DEFINITION_TOO_LARGE', at: root, parameters: { limit } })
   const { context, definition } = makeDefinition(loading, root)
   await checkSchemaValues(context, definition)
+  checkTuples(context, definition)
   await checkClassConfigs(context, options.classes)
   checkDispatches(context, definition)
   const scopes = Object.fromEntries(context.scopes)

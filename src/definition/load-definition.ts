@@ -5,6 +5,7 @@ import type { ClassCatalog } from './class-catalog.ts'
 import { checkDispatches } from './check-dispatches.ts'
 import { checkOpenAccess } from './check-open-access.ts'
 import { checkSchemaValues } from './check-schema-values.ts'
+import { checkTuples } from './check-tuples.ts'
 import { checkUnused } from './check-unused.ts'
 import { compose } from './compose.ts'
 import type { Definition, PluginUse } from './definition.ts'
@@ -90,6 +91,7 @@ export async function loadDefinition(root: string | undefined, options: LoadOpti
   const { context, resolved, definition } = made
   checkLiteralSecrets(context, options.classes)
   await checkSchemaValues(context, definition)
+  checkTuples(context, definition)
   pruneCache(loading)
   const configs = options.classes && (await checkClassConfigs(context, options.classes))
   checkUnused(context, node, resolved)
