@@ -49,6 +49,12 @@ export const errors = defineErrors({
     message: '"{given}" does not choose a form of times',
     hint: 'Use TABLE.COLUMN=FORM with a form of docs/sql-table.md: milliseconds, seconds, julian, or for example "YYYY-MM-DD HH:MM:SS" and YYYY-MM-DDTHH:MM:SS.SSSZ.',
   },
+  WP_PROJECT_FORM_UNUSED: {
+    kind: 'user',
+    status: 500,
+    message: '--form has no effect {where}, because no tables.json is written',
+    hint: 'Run waypost migrate with --form in the folder of the project, without --dry-run.',
+  },
   WP_PROJECT_NO_TABLE_TYPES: {
     kind: 'user',
     status: 500,

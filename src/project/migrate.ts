@@ -73,11 +73,16 @@ export interface MigrationReport {
 /**
  * Migrates Waypost's own tables and then each connection with migrations, under one lock, and writes `tables.ts` and
  * `tables.json` of each connection. Without a project only Waypost's own tables are migrated.
- * @throws WP_PROJECT_BROKEN, WP_PROJECT_CONNECTION, WP_PROJECT_NOTHING_TO_MIGRATE, WP_MIGRATE_FAILED, WP_MIGRATE_EDITED
+ * @throws WP_PROJECT_BROKEN, WP_PROJECT_CONNECTION, WP_PROJECT_NOTHING_TO_MIGRATE, WP_PROJECT_FORM_UNUSED, WP_MIGRATE_FAILED, WP_MIGRATE_EDITED
  */
 export async function migrateProject(options: MigrateOptions): Promise<MigrationReport> {
-  const built = isProjectOf(options) ? await buildForMigration(options) : undefined
-  if (options.dryRun) return previewMigrations(options, built)
+  const isProject = isProjectOf(options)
+  const { forms = [], dryRun: isDry = false } = options
+  if (forms.length > 0 && (isDry || !isProject)) {
+    throw errors.WP_PROJECT_FORM_UNUSED({ where: isDry ? 'with --dry-run' : 'on a host without a project' })
+  }
+  const built = isProject ? await buildForMigration(options) : undefined
+  if (isDry) return previewMigrations(options, built)
   const host = await openHost({ folder: options.folder, variables: options.variables, create: true, unmigrated: true })
   try {
     options.onTarget?.(host.system.target)

@@ -48,6 +48,11 @@ test('where the times of a foreign table have several forms, migrate asks for th
   await assert.rejects(migrate('orders.at=seconds'), { code: 'WP_PROJECT_FORM_COLUMN' })
   for (const given of ['orders.at=days', 'at=seconds', 'orders.at', 'orders.at=mixed', 'orders.at=YYYY-MM-DD'])
     assert.throws(() => parseForm(given), { code: 'WP_PROJECT_FORM' }, given)
+  const forms = [parseForm('orders.at=seconds')]
+  const unused = { code: 'WP_PROJECT_FORM_UNUSED' }
+  await assert.rejects(migrateProject({ folder, variables: {}, connection: 'Shop', forms, dryRun: true }), unused)
+  const variables = { WAYPOST_SYSTEM_URL: `sqlite:${folder}/system.db` }
+  await assert.rejects(migrateProject({ folder: path.join(folder, 'migrations'), variables, forms }), unused)
   const edited = JSON.stringify({
     migrations: {},
     tables: { orders: { columns: { at: { ...chosen, written: 'days' } } } },
