@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Message, Recipient } from '../../src/events/lanes/read.ts'
+import type { Message, Recipient } from '../../src/events/lanes/contents.ts'
 import { failuresToOpen } from '../../src/events/lanes/breaker.ts'
 import { toNote } from '../../src/events/worker/note.ts'
 import { deliveryOf, end, idsOf, none, note, prepare, recipientOf, startAll } from './prepared-memory.ts'

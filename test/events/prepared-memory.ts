@@ -1,5 +1,6 @@
 // The memory of a worker with deliveries that no database holds.
-import type { Delivery, Message, Recipient } from '../../src/events/lanes/read.ts'
+import type { Message, Recipient } from '../../src/events/lanes/contents.ts'
+import type { Delivery } from '../../src/events/lanes/read.ts'
 import { Memory } from '../../src/events/worker/memory.ts'
 import type { Loaded } from '../../src/events/worker/queues.ts'
 import { makeTestClock } from '../support/clock.ts'

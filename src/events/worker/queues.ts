@@ -1,6 +1,7 @@
 import type { Clock } from '../../kit/index.ts'
 import { isHalfOpen, type Breaker } from '../lanes/breaker.ts'
-import type { Delivery, Message, Recipient } from '../lanes/read.ts'
+import type { Message, Recipient } from '../lanes/contents.ts'
+import type { Delivery } from '../lanes/read.ts'
 import { defaultShare, Hosts, type Host, type Limits, type Waiting } from './hosts.ts'
 
 /** Posted alone from this number of lost workers on, so that only a delivery that crashes workers becomes dead. */

@@ -1,13 +1,7 @@
 import { cancelOf, cancelOrphans, endLost, type EndedDelivery } from '../lanes/end-deliveries.ts'
 import type { Member } from '../lanes/member.ts'
-import {
-  loadMessages,
-  loadRecipients,
-  readDeliveries,
-  type Delivery,
-  type LanePosition,
-  type Terms,
-} from '../lanes/read.ts'
+import { loadMessages, loadRecipients } from '../lanes/contents.ts'
+import { readDeliveries, type Delivery, type LanePosition, type Terms } from '../lanes/read.ts'
 import type { EventCatalog } from '../message/catalog.ts'
 import { fanOutChunk, findMessages } from '../message/fan-out.ts'
 import type { Clock, Settings } from '../../kit/index.ts'
