@@ -35,6 +35,8 @@ export interface Call {
   readonly query?: string | Readonly<Record<string, unknown>>
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** By default, 12:00 on 23 November 2026. */
+  readonly now?: string
 }
 
 export interface Result {
@@ -222,14 +224,14 @@ function toProblem(error: unknown, { method, request, body }: Failed): Result {
   return { status: 409, body: { detail: conflict.message, errors: conflict.problems }, headers: {} }
 }
 
-function makeContext({ user = users.ann, scopes = [] }: Call, db: unknown): Context {
+function makeContext({ user = users.ann, scopes = [], now = '2026-11-23T12:00:00.000Z' }: Call, db: unknown): Context {
   return {
     connection: () => db,
     problem: (status: number, detail: string) => new Problem(status, detail),
     respond: (status: number, body: unknown, headers: never) => new Responded(status, body, headers),
     principal: user === '' ? undefined : { user: { id: user, name: 'test' }, client: { id: 'test' }, scopes },
     log: { debug() {}, info() {}, warn() {}, error() {} },
-    now: () => new Date('2026-11-23T12:00:00.000Z'),
+    now: () => new Date(now),
   } as unknown as Context
 }
 

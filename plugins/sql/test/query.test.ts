@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ActionUse, ConfigProblem, JsonSchema } from 'waypost'
+import { openSqlite } from '../../../src/store/index.ts'
+import { openKysely } from '../src/open-kysely.ts'
 import { parseStatement } from '../src/query/parse-statement.ts'
 import type { QueryPlan } from '../src/query/query-plan.ts'
 import { writeStatement } from '../src/query/run-query.ts'
@@ -294,4 +296,11 @@ test('a connection that is not a SQL database is reported before and when the me
   const config = { connection: 'Stock', query: 'select 1' }
   const { handle } = await sqlQuery.make({ config, plan, use, databases, host: {} as never })
   await assert.rejects(async () => handle({} as never, { connection: () => ({}) } as never), { message })
+  // A class of another plugin may not name the database of its clients.
+  const { client, close } = openKysely(openSqlite({ file: ':memory:', create: true }))
+  try {
+    assert.deepEqual(await sqlQuery.check!({ plan, connection: async () => client, databases }), [])
+  } finally {
+    await close()
+  }
 })

@@ -11,6 +11,7 @@ import {
   type DatabaseKind,
 } from 'waypost'
 import { makeJsonWriter } from '../table/json-column.ts'
+import { kindOf } from '../table/kind-of.ts'
 import { findReadOnly } from '../table/read-only.ts'
 import { assertExact, explain, explainRefused, isCutOff, restAfter, type Row } from '../table/run.ts'
 import { limitBytes } from '../table/statements.ts'
@@ -30,7 +31,6 @@ export function makeQueryAction({ plan: given, use, databases }: MakeOptions): A
       `The plan has the format ${given.format}, but this version of sql-query supports format ${queryPlanFormat}`,
     )
   const plan = given as unknown as QueryPlan
-  const kind = databases[plan.connection]
   const reads = plan.values.map(makeRead)
   // Without a value of the caller, the statement or a view is the reason of an error about a value.
   const isFromCaller = plan.values.some((value) => 'name' in value)
@@ -38,6 +38,7 @@ export function makeQueryAction({ plan: given, use, databases }: MakeOptions): A
   return {
     async handle(request: Request, context: Context) {
       const client = context.connection(plan.connection) as Client
+      const kind = databases[plan.connection] ?? kindOf(client)
       if (kind === undefined) throw new Error(describeOther(plan.connection))
       const statement = known ?? (await prepareStatement(client, kind, { plan, context }))
       known = statement
@@ -79,9 +80,9 @@ export async function findStatementProblems({
   databases,
 }: CheckOptions): Promise<readonly string[]> {
   const plan = given as unknown as QueryPlan
-  const kind = databases[plan.connection]
-  if (kind === undefined) return [describeOther(plan.connection)]
   const client = (await connection(plan.connection)) as Client
+  const kind = databases[plan.connection] ?? kindOf(client)
+  if (kind === undefined) return [describeOther(plan.connection)]
   try {
     const [own] = await findOwnTables(client, kind, writeStatement(plan, kind))
     if (own !== undefined) return [describeOwnTable(own)]

@@ -1,4 +1,5 @@
 import { sql, type CheckOptions, type Kysely } from 'waypost'
+import { kindOf } from './kind-of.ts'
 import type { Operation, TablePlan } from './plan.ts'
 import { findReadOnly } from './read-only.ts'
 
@@ -29,7 +30,7 @@ export async function findTableProblems({
 }: CheckOptions): Promise<readonly string[]> {
   const plan = given as unknown as TablePlan
   const client = (await connection(plan.connection)) as Client
-  const kind = databases[plan.connection]
+  const kind = databases[plan.connection] ?? kindOf(client)
   if (kind === undefined) return []
   const isChange = plan.operation === 'delete' || writing[plan.operation] !== undefined
   const refusal = isChange ? await findReadOnly(client, kind) : undefined

@@ -123,7 +123,7 @@ export class ListConditions {
   }
 
   #isNullable(column: string): boolean {
-    return this.#plan.types[column]!.null === true
+    return isNullable(this.#plan.types[column]!)
   }
 }
 
@@ -144,6 +144,11 @@ function divideTime(time: string): ComparedTime {
 }
 
 const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const
+
+/** Whether a column is null for comparisons in some rows. Times of several forms are if they are none. */
+export function isNullable({ null: allowsNull, form }: PlanColumn): boolean {
+  return allowsNull === true || form === 'mixed'
+}
 
 /** Whether a row does not contain a column's values as the database writes them: times, and numbers such as NaN. */
 export function isConverted({ type }: PlanColumn, kind: DatabaseKind): boolean {

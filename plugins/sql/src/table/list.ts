@@ -15,7 +15,7 @@ import {
   type Row,
 } from './run.ts'
 import { completeSort, parseSort } from './sort.ts'
-import { isConverted, type ListShape, type UsedFilter } from './list-conditions.ts'
+import { isConverted, isNullable, type ListShape, type UsedFilter } from './list-conditions.ts'
 import { isOwned } from './row-conditions.ts'
 import { countAlias, cursorAlias, isTrue, type StatementWriter } from './statements.ts'
 
@@ -107,7 +107,7 @@ function describeFilter({ column, operator }: Pick<UsedFilter, 'column' | 'opera
 function readsManyRows({ scans, owner, types }: TablePlan, shape: Omit<ListShape, 'isScan' | 'rows'>): boolean {
   const { access, filters, sort, after } = shape
   if (scans === true || filters.length > 0 || (owner !== undefined && !isOwned(owner, access))) return true
-  const terms = sort.map(({ column, descending }) => ({ descending, isNullable: types[column]!.null === true }))
+  const terms = sort.map(({ column, descending }) => ({ descending, isNullable: isNullable(types[column]!) }))
   return after !== undefined && !comparesRows(terms)
 }
 

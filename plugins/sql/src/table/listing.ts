@@ -1,7 +1,9 @@
+import type { TableSnapshot } from 'waypost'
 import type { ListPlan, SortTerm } from './plan.ts'
 import { listOperators, reservedParameters } from './schemas.ts'
 import { completeSort, parseSortTerm } from './sort.ts'
 import { checkColumn, columnOf, type TableUse } from './table-use.ts'
+import { writeCompared } from './time-form.ts'
 import type { Writing } from './writing.ts'
 
 /** Checks how a config sorts and filters lists. */
@@ -128,15 +130,24 @@ function hasIndex(table: TableUse, writing: Writing, plan: ListPlan): boolean {
 }
 
 function isReadingServed({ table, key }: TableUse, { owner, where }: Writing, { compared, sort }: Reading): boolean {
-  const unique = [key, ...(table.unique ?? [])].filter((columns) => columns.length > 0)
+  const isConverted = (name: string) => isComparedConverted(table, name)
+  const unique = [key, ...(table.unique ?? [])].filter((columns) => columns.length > 0 && !columns.some(isConverted))
   if (unique.some((columns) => columns.every((name) => compared.includes(name)))) return true
-  return [...unique, ...(table.index ?? [])].some((index) => {
+  return [key, ...(table.unique ?? []), ...(table.index ?? [])].some((all) => {
+    const converted = all.findIndex(isConverted)
+    const index = converted === -1 ? all : all.slice(0, converted)
     const before = new Set(index.slice(0, compared.length))
     const isFull = compared.every((name) => before.has(name))
     // The rows of a user are those of several parents, so they are sorted after they were found.
     if (isFull && owner?.parent !== undefined && !Object.hasOwn(where, owner.column)) return true
     return isFull && sort.every((name, position) => index[compared.length + position] === name)
   })
+}
+
+/** Whether times are converted before they are compared and sorted, which no index serves. */
+function isComparedConverted(table: TableSnapshot, name: string): boolean {
+  const column = columnOf(table, name)
+  return column !== undefined && writeCompared(column, name) !== name
 }
 
 function isAccepted({ config }: TableUse, name: string): boolean {
@@ -154,11 +165,20 @@ function checkUnindexed({ config, table, report }: TableUse, missing: readonly R
   }
 }
 
-function warnAboutScan({ config, report }: TableUse, { unique }: ListPlan, { at, what, ...reading }: Reading): void {
+function warnAboutScan(
+  { config, table, report }: TableUse,
+  { unique }: ListPlan,
+  { at, what, ...reading }: Reading,
+): void {
   const { compared, sort, names } = reading
-  const needed = [...new Set([...compared, ...sort, ...(sort.length === 0 ? [] : unique)])].join(', ')
+  const needed = [...new Set([...compared, ...sort, ...(sort.length === 0 ? [] : unique)])]
+  const accept = `unindexed: [${names.join(', ')}]`
+  const converted = needed.find((name) => isComparedConverted(table, name))
   report(at, `No index of "${config.table}" serves ${what}, so each request reads many rows`, {
     severity: 'warning',
-    hint: `Add an index: [${needed}], or accept it: unindexed: [${names.join(', ')}]`,
+    hint:
+      converted === undefined
+        ? `Add an index: [${needed.join(', ')}], or accept it: ${accept}`
+        : `The times in "${converted}" are converted to compare them. Change the rows to one form, or accept it: ${accept}`,
   })
 }

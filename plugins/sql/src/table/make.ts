@@ -1,7 +1,8 @@
-import type { Action, Context, DatabaseKind, MakeOptions } from 'waypost'
+import type { Action, Context, DatabaseKind, Databases, MakeOptions } from 'waypost'
 import type { TableConfig } from './config.ts'
 import { JsonText, markUnfit } from './json-column.ts'
 import { makeListHandler } from './list.ts'
+import { kindOf } from './kind-of.ts'
 import { planFormat, type ReferencePlan, type TablePlan } from './plan.ts'
 import { parseEntityTags, readVersions, writeEtag } from './etag.ts'
 import {
@@ -38,9 +39,19 @@ export function makeTableAction({ plan, use, databases }: MakeOptions<TableConfi
       `The plan has the format ${plan.format}, but this version of sql-table supports format ${planFormat}`,
     )
   const table = plan as TablePlan
-  const kind = databases[table.connection]
-  if (kind === undefined) throw new Error(`The connection "${table.connection}" is not a SQL database`)
-  return { handle: makeHandler(table, kind, use.path) as Action['handle'] }
+  let known: Handler | undefined
+  // Made by the first request: only the client of a replaced connection tells what database it is.
+  const handle: Handler = async (request, context) => {
+    known ??= makeHandler(table, findKind(table.connection, databases, context), use.path)
+    return known(request, context)
+  }
+  return { handle: handle as Action['handle'] }
+}
+
+function findKind(connection: string, databases: Databases, context: Context): DatabaseKind {
+  const kind = databases[connection] ?? kindOf(context.connection(connection as never))
+  if (kind === undefined) throw new Error(`The connection "${connection}" is not a SQL database`)
+  return kind
 }
 
 function makeHandler(plan: TablePlan, kind: DatabaseKind, path: string): Handler {
@@ -60,16 +71,17 @@ function makeInsertHandler(plan: TablePlan, kind: DatabaseKind, path: string): H
   const open = makeDatabaseOpener(plan, kind)
   const accessOf = makeAccess(plan)
   const toResponse = makeResponse(plan)
-  const readAgain = makeReadAgain(plan)
+  const prepareReading = makeReadAgain(plan)
   return async (request, context) => {
     const input = makeInput(request, context)
     const written = plan.write.filter((name) => Object.hasOwn(input.body, name) || !plan.types[name]!.default)
     const references = findWritten(plan, written, input.body)
     const change = { access: accessOf(context.principal), written, references }
     const database = open(context)
+    const readAgain = await prepareReading(database, input, context)
     const key = nameChange(plan, change)
     const [inserted] = await database.run(key, (writer) => writer.insert(change), input)
-    const row = inserted && (await readAgain(database, { row: inserted, access: change.access, input }))
+    const row = inserted && (await readAgain(inserted, change.access))
     if (row === undefined && references.length === 0) throw makeSuppressed(plan, context)
     if (row === undefined) {
       const check = (writer: StatementWriter) => writer.findReferences(references, written, change.access)
@@ -114,7 +126,7 @@ function makeChangeHandler(plan: TablePlan, kind: DatabaseKind): Handler {
   const accessOf = makeAccess(plan)
   const isRemoving = plan.operation === 'delete' && Object.keys(plan.set).length === 0
   const remove = makeRemoval()
-  const readAgain = makeReadAgain(plan)
+  const prepareReading = makeReadAgain(plan)
   return async (request, context) => {
     const database = open(context)
     const access = accessOf(context.principal)
@@ -131,6 +143,7 @@ function makeChangeHandler(plan: TablePlan, kind: DatabaseKind): Handler {
       written,
       references: references.filter(({ inPath }) => !inPath), // others are conditions of all statements
     }
+    const readAgain = plan.operation === 'delete' ? undefined : await prepareReading(database, input, context)
     const key = nameChange(plan, change)
     const [row] = isRemoving
       ? await remove(database, { key, change, input })
@@ -143,8 +156,8 @@ function makeChangeHandler(plan: TablePlan, kind: DatabaseKind): Handler {
       const missing = explainMissing(plan, { references: change.references, seen: found, context })
       throw missing ?? (await explainUnchanged(plan, { database, input, context }))
     }
-    if (plan.operation === 'delete') return context.respond(204)
-    const stored = await readAgain(database, { row, access, input })
+    if (readAgain === undefined) return context.respond(204)
+    const stored = await readAgain(row, access)
     const etag = etagOf(plan, stored)
     return etag === undefined
       ? toResponse(stored, context)
@@ -152,28 +165,40 @@ function makeChangeHandler(plan: TablePlan, kind: DatabaseKind): Handler {
   }
 }
 
-interface Written {
-  /** As the statement returned it. */
-  readonly row: Row
-  readonly access: Access
-  readonly input: Input
-}
+/** How long a table is taken to have no triggers. */
+const withoutTriggersMs = 60_000
 
 /**
- * Returns a function that returns a row as it is after triggers: what a statement returns does not have their changes, for
- * example of the time and the version of the row.
+ * Returns a function that is called before a change. It returns the one that then returns the row as it is after triggers:
+ * what a statement returns does not have their changes, for example of the time and the version of the row.
  */
 function makeReadAgain(plan: TablePlan) {
   const { identity = [] } = plan
-  let hasTriggers: boolean | undefined
-  return async ({ run }: TableDatabase, { row, access, input }: Written): Promise<Row> => {
-    if (identity.length === 0) return row
-    hasTriggers ??= isTrue((await run('triggers', (writer) => writer.findTriggers(), input))[0]![triggerAlias])
-    if (!hasTriggers) return row
-    const own = Object.fromEntries(identity.map((name) => [name, row[name]]))
-    const params = { ...input.params, ...own }
-    const [stored] = await run(`again ${access.join()}`, (writer) => writer.readAgain(access), { ...input, params })
-    return stored ?? row
+  const asReturned = async (row: Row) => row
+  let withoutUntil = -Infinity
+  let hasTriggers = false
+  return async (database: TableDatabase, input: Input, context: Context) => {
+    const now = context.now().getTime()
+    if (identity.length === 0 || (!hasTriggers && now < withoutUntil)) return asReturned
+    if (!hasTriggers) {
+      const [found] = await database.run('triggers', (writer) => writer.findTriggers(), input)
+      hasTriggers = isTrue(found![triggerAlias])
+      withoutUntil = now + withoutTriggersMs
+    }
+    if (!hasTriggers) return asReturned
+    return async (row: Row, access: Access): Promise<Row> => {
+      const own = Object.fromEntries(identity.map((name) => [name, row[name]]))
+      const reading = database.run(`again ${access.join()}`, (writer) => writer.readAgain(access), {
+        ...input,
+        identity: own,
+      })
+      const [stored] = await reading.catch((error: unknown) => {
+        if (database.isTransaction) throw error // nothing is committed
+        context.log.error({ err: error, table: plan.table }, 'sql-table: a changed row cannot be read again')
+        return []
+      })
+      return stored ?? row
+    }
   }
 }
 

@@ -24,6 +24,8 @@ export type Handler = (request: TableRequest, context: Context) => Promise<unkno
 /** A database connection with the statements of one method. */
 export interface TableDatabase {
   readonly kind: DatabaseKind
+  /** Whether what a statement does can still be rolled back. */
+  readonly isTransaction: boolean
   /**
    * Runs a statement. `key` identifies its text among those of the method. A change without rows in its result returns one
    * empty row if it changed any. @throws a problem with status 400, 403 or 409
@@ -70,7 +72,7 @@ export function makeDatabaseOpener(plan: TablePlan, kind: DatabaseKind): (contex
     }
     const transaction: TableDatabase['transaction'] = (work) =>
       client.transaction().execute((joined) => work(open(joined, context)))
-    return { kind, run, transaction }
+    return { kind, isTransaction: client.isTransaction, run, transaction }
   }
   return (context) => open(context.connection(plan.connection as never) as Client, context)
 }

@@ -17,6 +17,8 @@ export interface Input {
   readonly after?: readonly unknown[]
   /** The versions that If-Match allows. */
   readonly versions?: readonly bigint[]
+  /** The row that was written, by the columns of its key. */
+  readonly identity?: Readonly<Record<string, unknown>>
 }
 
 export type Read = (input: Input) => unknown
@@ -93,6 +95,12 @@ export class StatementValues {
   bindSet(name: string, source: Source): string {
     const hasForm = this.#plan.types[name]!.form !== undefined
     return this.bindSource(name, source, { use: hasForm ? 'store' : 'compare' })
+  }
+
+  /** Adds the value of a key column of the row that was written. @returns its placeholder */
+  bindIdentity(name: string): string {
+    const bind = this.bindOf(name)
+    return this.addOwn(({ identity }) => bind(identity![name]))
   }
 
   /** Adds a value that a column is compared with. @returns its placeholder */

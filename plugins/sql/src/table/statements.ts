@@ -167,23 +167,26 @@ export class StatementWriter {
     )
   }
 
-  /** Finds out whether triggers may change a row after a statement has returned it. */
+  /** Finds out whether triggers or rules may change a row after a statement has returned it, also those of partitions. */
   findTriggers(): Statement {
     const { table } = this.#plan
     const text = (value: string) => `'${value.replaceAll("'", "''")}'`
+    if (this.#kind === 'sqlite') {
+      const triggers = `select 1 from sqlite_schema where type = 'trigger' and lower(tbl_name) = lower(${text(table)})`
+      return this.#values.end(`select exists (${triggers}) as ${quote(triggerAlias)}`)
+    }
+    const tree = `with recursive tree as (select cast(${text(quote(table))} as regclass) as id
+      union select cast(inhrelid as regclass) from pg_inherits join tree on inhparent = id)`
     const triggers =
-      this.#kind === 'sqlite'
-        ? `select 1 from sqlite_schema where type = 'trigger' and lower(tbl_name) = lower(${text(table)})`
-        : `select 1 from pg_trigger where tgrelid = cast(${text(quote(table))} as regclass) and not tgisinternal and tgtype & 66 = 0`
-    return this.#values.end(`select exists (${triggers}) as ${quote(triggerAlias)}`)
+      'select 1 from pg_trigger where tgrelid in (select id from tree) and not tgisinternal and tgtype & 66 = 0'
+    const rules = "select 1 from pg_rewrite where ev_class in (select id from tree) and ev_type in ('2', '3')"
+    return this.#values.end(`${tree} select exists (${triggers}) or exists (${rules}) as ${quote(triggerAlias)}`)
   }
 
-  /** Reads a row again that was just written, by the values of its key in `params`. */
+  /** Reads a row again that was just written, by `identity`. */
   readAgain(access: Access): Statement {
     const { table, identity = [] } = this.#plan
-    const own = identity.map(
-      (name) => `${this.#values.compared(name)} = ${this.#values.bindSource(name, { from: 'params', name })}`,
-    )
+    const own = identity.map((name) => `${this.#values.compared(name)} = ${this.#values.bindIdentity(name)}`)
     const where = joinConditions([...own, ...this.#rows.of(access)])
     return this.#values.end(`select ${this.#responseColumns()} from ${quote(table)}${where}`)
   }

@@ -70,6 +70,7 @@ function findKey(config: TableConfig, table: TableSnapshot, report: Report): rea
       report('/table', `"${config.table}" has no primary key`, {
         hint: 'Name the columns that identify a row in "key"',
       })
+    for (const name of known) checkIdentifying(name, table, report, '/table')
     return known
   }
   const names = [key].flat()
@@ -77,8 +78,18 @@ function findKey(config: TableConfig, table: TableSnapshot, report: Report): rea
     report('/key', `The key of "${config.table}" is ${known.join(', ')}`, { hint: 'Remove "key"' })
   return names.filter((name, index) => {
     const at = `/key${Array.isArray(key) ? `/${index}` : ''}`
-    return checkColumn(name, table, report, at)
+    return checkColumn(name, table, report, at) && checkIdentifying(name, table, report, at)
   })
+}
+
+/** Reports a key column in which the same time can have several forms, so that it may be the key of several rows. */
+function checkIdentifying(name: string, table: TableSnapshot, report: Report, at: string): boolean {
+  const column = columnOf(table, name)
+  if (column?.form !== 'mixed') return true
+  report(at, `The ${column.type === 'date' ? 'dates' : 'times'} in the key column "${name}" have several forms`, {
+    hint: 'Change the rows to one form, then run waypost migrate again',
+  })
+  return false
 }
 
 /**

@@ -119,17 +119,31 @@ const leastMilliseconds = 100_000_000_000
 /** The end of the year 9999. */
 const mostMilliseconds = 253_402_300_799_999
 
-/** Writes the microseconds since 1970 of a time in any form; null if it is none. */
+/** Completes the zones of PostgreSQL and Rails, `+02` and `+0200`, for `strftime`. */
+function writeZone(column: string): string {
+  const time = `substr(${column}, 11)`
+  const hours = `'*[-+]${digit.repeat(2)}'`
+  const minutes = `'*[-+]${digit.repeat(4)}'`
+  return `case when ${time} glob ${hours} then ${column} || ':00' when ${time} glob ${minutes}
+    then substr(${column}, 1, length(${column}) - 2) || ':' || substr(${column}, -2) else ${column} end`
+}
+
+/**
+ * Writes the microseconds since 1970 of a time in any form; null if it is none. A cursor has them as text beyond 2^53, which
+ * SQLite compares with them as an integer because of the cast.
+ */
 function writeMicros(column: string): string {
   const isSeconds = `${column} between ${1 - leastMilliseconds} and ${leastMilliseconds - 1}`
   const isMilliseconds = `${column} between ${-mostMilliseconds} and ${mostMilliseconds}`
-  const fraction = `cast(round(cast('0' || substr(${column}, 20, 7) as real) * 1000000) as integer)`
-  return `case typeof(${column})
+  const second = `cast(strftime('%s', ${writeZone(column)}) as integer)`
+  const fraction = `case when substr(${column}, 20, 1) = '.'
+    then cast(round(cast('0' || substr(${column}, 20, 7) as real) * 1000000) as integer) else 0 end`
+  return `cast(case typeof(${column})
     when 'integer' then case when ${isSeconds} then ${column} * 1000000 when ${isMilliseconds} then ${column} * 1000 end
     when 'real' then case when ${column} between 1721060 and 5373484
       then cast(round(${column} * ${dayMs}.0) as integer) * 1000 - ${julianOffset * 1000n} end
-    when 'text' then case when ${isDated(column)} then cast(strftime('%s', ${column}) as integer) * 1000000 + ${fraction} end
-  end`
+    when 'text' then case when ${isDated(column)} then ${second} * 1000000 + ${fraction} end
+  end as integer)`
 }
 
 /** Writes a time in any form as it is sent; unchanged if it is none. */
