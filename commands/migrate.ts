@@ -63,6 +63,7 @@ export default class Migrate extends WaypostCommand {
         if (sql !== undefined) this.print(formatSql(sql))
       },
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
+      onWarning: (message) => this.warn(message),
     })
     showOwn()
     for (const file of report.written) this.print(`  Wrote      ${file}`)

@@ -107,7 +107,8 @@ async function openSession(
   const host = await openHost({ folder, variables, imports, create: true, unmigrated: true })
   opened.defer(() => host.close())
   await assertDevelopment(host)
-  const applied = await makeLock(host.system.database)('migrate', () => migrateOwnTables(host))
+  const onWarning = (message: string) => console.warned(message)
+  const applied = await makeLock(host.system.database)('migrate', () => migrateOwnTables(host, { onWarning }))
   const identity = await claimDevelopment(host, port)
   opened.defer(
     catchUnhandledErrors({

@@ -57,6 +57,7 @@ export interface MigrateOptions {
   onTarget?(target: string): void
   onApplied?(applied: PreviewedMigration): void
   onDiagnostics?(diagnostics: readonly Diagnostic[]): void
+  onWarning?(message: string): void
 }
 
 export interface LoadedRelease {
@@ -87,7 +88,7 @@ export async function migrateProject(options: MigrateOptions): Promise<Migration
   try {
     options.onTarget?.(host.system.target)
     const migrate = async () => {
-      const applied = await migrateOwnTables(host)
+      const applied = await migrateOwnTables(host, options)
       options.signal?.throwIfAborted()
       for (const one of applied) options.onApplied?.(one)
       if (built === undefined) return { applied, written: [] }
@@ -189,14 +190,18 @@ export async function openExistingHost({ folder, variables }: MigrateOptions): P
   }
 }
 
-export async function migrateOwnTables(host: Host): Promise<AppliedMigration[]> {
+export async function migrateOwnTables(
+  host: Host,
+  { onWarning, signal }: Pick<MigrateOptions, 'onWarning' | 'signal'>,
+): Promise<AppliedMigration[]> {
   const applied: AppliedMigration[] = []
   let startedAt = performance.now()
-  await migrateSystem(host.system, (name) => {
+  const onApplied = (name: string) => {
     const now = performance.now()
     applied.push({ connection: 'waypost', name, ms: now - startedAt })
     startedAt = now
-  })
+  }
+  await migrateSystem(host.system, { onApplied, onWarning: (message) => onWarning?.(message), signal })
   return applied
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { buildIndexes, listMissingSearchIndexes } from './build-indexes.ts'
+import { buildIndexes, buildSearchIndexes } from './build-indexes.ts'
 import { errors } from './errors.ts'
 import { assertMayCreate, existingTables } from './migrate/migration-table.ts'
 import { runOutside } from './migrate/migration-transaction.ts'
@@ -29,27 +29,40 @@ export async function assertSystemMigrated(system: System): Promise<void> {
   if (pending.length > 0) throw errors.WP_STORE_NOT_MIGRATED({ target: system.target })
 }
 
+export interface SystemMigrationOptions {
+  /** Called after each migration. */
+  onApplied?(name: string): void
+  /** Called if something optional was not done. */
+  onWarning?(message: string): void
+  /** Stops the build of indexes for searches, or the wait for it. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
  * Runs Waypost's own pending migrations, and builds the indexes for searches if PostgreSQL has pg_trgm. The caller holds the migration lock.
- * @param onApplied called after each migration
  * @returns the names of the applied migrations, oldest first
  */
-export async function migrateSystem(
-  system: System,
-  onApplied: (name: string) => void = () => undefined,
-): Promise<readonly string[]> {
+export async function migrateSystem(system: System, options: SystemMigrationOptions = {}): Promise<readonly string[]> {
   const pending = await pendingSystemMigrations(system)
-  if (pending.length === 0) {
-    await buildSearchIndexes(system)
-    return []
-  }
+  const done = pending.length === 0 ? [] : await runPending(system, pending, options)
+  const reason = await buildSearchIndexes(system, options.signal)
+  if (reason !== undefined)
+    options.onWarning?.(`The indexes for searches of users and clients were not built, so run migrate again: ${reason}`)
+  return done
+}
+
+async function runPending(
+  system: System,
+  pending: readonly string[],
+  { onApplied }: SystemMigrationOptions,
+): Promise<string[]> {
   const schema = system.kind === 'postgresql' ? await assertMayCreate(system.db, system.target) : undefined
   const { openOrm } = await import('./orm.ts') // loaded only if needed, because it is the heaviest dependency
   const done: string[] = []
   const up = async (to?: string) => {
     const orm = await openOrm(system, table, schema)
     try {
-      orm.migrator.on('migrated', ({ name }) => onApplied(name))
+      orm.migrator.on('migrated', ({ name }) => onApplied?.(name))
       const applied = await orm.migrator.up(to === undefined ? undefined : { to })
       done.push(...applied.map((migration) => migration.name))
     } finally {
@@ -66,14 +79,7 @@ export async function migrateSystem(
     await runOutside(system.db, { kind: system.kind }, (db) => buildIndexes(db, growingIndexes))
   }
   await up()
-  await buildSearchIndexes(system)
   return done
-}
-
-/** Also if the extension was added after the last migration. */
-async function buildSearchIndexes({ db, kind }: System): Promise<void> {
-  const missing = kind === 'postgresql' ? await listMissingSearchIndexes(db) : []
-  if (missing.length > 0) await runOutside(db, { kind }, (connection) => buildIndexes(connection, missing))
 }
 
 async function appliedSystemMigrations(system: System): Promise<string[]> {

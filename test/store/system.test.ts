@@ -53,7 +53,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 
     test('is migrated once, and stays usable', async () => {
       const told: string[] = []
-      assert.deepEqual(await migrateSystem(system, (name) => told.push(name)), systemMigrations)
+      assert.deepEqual(await migrateSystem(system, { onApplied: (name) => told.push(name) }), systemMigrations)
       assert.deepEqual(told, systemMigrations)
       assert.deepEqual(await migrateSystem(system), [])
       assert.deepEqual(await pendingSystemMigrations(system), [])

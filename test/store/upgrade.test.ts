@@ -262,6 +262,43 @@ test('indexes of a large System are built while servers write, beyond the time l
   }
 })
 
+test('indexes for searches that would wait for a long transaction are built by the next migrate, and leave nothing', async (t) => {
+  const system = await openSystem({ url: await makePlace('postgresql', (close) => t.after(close)), create: true })
+  const { db } = system
+  const listIndexes = async () => {
+    const { rows } = await sql`select 1 from pg_class where relname like 'waypost%search'`.execute(db)
+    return rows.length
+  }
+  const warnings: string[] = []
+  const migrate = (signal?: AbortSignal) =>
+    migrateSystem(system, { signal, onWarning: (message) => warnings.push(message) })
+  try {
+    await migrate()
+    await sql`create extension pg_trgm`.execute(db)
+    await sql`do $$ begin execute format('alter database %I set lock_timeout = ''100ms''', current_database()); end $$`.execute(
+      db,
+    )
+    if (system.database.kind === 'postgresql') system.database.staleness.replaceAll()
+    await db.connection().execute(async (snapshot) => {
+      await sql`begin isolation level repeatable read`.execute(snapshot)
+      await sql`select 1 from waypost_schema`.execute(snapshot)
+      assert.deepEqual(await migrate(), [])
+      assert.match(warnings.join(), /^The indexes for searches .* were not built, so run migrate again: .*lock timeout/)
+      assert.equal(await listIndexes(), 0)
+      await assert.rejects(migrate(AbortSignal.abort(new Error('stopped'))), { message: 'stopped' })
+      await sql`rollback`.execute(snapshot)
+    })
+    await sql`do $$ begin execute format('alter database %I reset lock_timeout', current_database()); end $$`.execute(
+      db,
+    )
+    if (system.database.kind === 'postgresql') system.database.staleness.replaceAll()
+    await migrate()
+    assert.deepEqual([warnings.length, await listIndexes()], [1, 3])
+  } finally {
+    await system.close()
+  }
+})
+
 test('searches of users and clients have indexes if pg_trgm is there, also if it is added later, in any schema', async (t) => {
   const system = await openSystem({ url: await makePlace('postgresql', (close) => t.after(close)), create: true })
   const { db } = system
