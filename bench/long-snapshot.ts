@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { readDeliveries } from '../src/events/lanes/read.ts'
 import { laneCount } from '../src/events/lanes/shares.ts'
-import { defaultSettings, sortedIdPrefix } from '../src/kit/index.ts'
+import { defaultSettings, sortedIdPrefix, systemClock } from '../src/kit/index.ts'
 import type { System } from '../src/store/index.ts'
 import { openTestHost } from '../test/events/host.ts'
 import { beside, type Figure } from './goal.ts'
@@ -58,7 +58,7 @@ async function measureReading(system: System, from: string): Promise<number> {
       from,
       later: [0, ''] as const,
     }))
-    const terms = { catalog: { note: {} }, settings: defaultSettings, loaded: [] }
+    const terms = { catalog: { note: {} }, settings: defaultSettings, loaded: [], clock: systemClock }
     const limits = { size: fresh, maxSubscriptions: 50, maxLater: 50 }
     const start = performance.now()
     const { deliveries } = await readDeliveries(system, { ...terms, ...limits, positions })

@@ -147,6 +147,37 @@ onBothDatabases('a reading', (world) => {
     )
   })
 
+  test('tells where the oldest message is without subscriptions that are held, and with what has no deliveries yet', async () => {
+    const user = await world().addUser()
+    const [held, plain] = await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 2))
+    const { db } = world().system
+    await db.updateTable('waypost_subscription').set({ lane: 5 }).execute()
+    await world().dispatch('note', 1)
+    await fanOut(world())
+    await db.deleteFrom('waypost_delivery').where('subscription_id', '=', plain!).execute()
+    await world().dispatch('note', 2)
+    await fanOut(world())
+    await db.updateTable('waypost_subscription').set({ status: 'paused' }).where('id', '=', held!).execute()
+    const oldestOf = (lanes: readonly number[]) =>
+      read(world()).then(({ oldest }) => lanes.map((lane) => oldest.get(lane)))
+    const newest = async () =>
+      (await db.selectFrom('waypost_message').select('id').orderBy('id', 'desc').executeTakeFirstOrThrow()).id
+    assert.deepEqual(await oldestOf([5, 6]), [await newest(), undefined])
+    await world().dispatch('note', 3)
+    await db.deleteFrom('waypost_delivery').execute()
+    assert.deepEqual(await oldestOf([5, 6]), [await newest(), await newest()])
+  })
+
+  test('is slow if it takes long, but not on the way to the database', async () => {
+    const isSlow = async (...times: readonly number[]) => {
+      const left = [...times]
+      return (await read(world(), { clock: { monotonic: () => left.shift()! } })).isSlow
+    }
+    assert.equal(await isSlow(0, 20), false)
+    assert.equal(await isSlow(0, 100, 100, 110), true)
+    assert.equal(await isSlow(0, 100, 100, 190), false)
+  })
+
   test('of those that were put off goes round those that are due', async () => {
     const user = await world().addUser()
     await world().addSubscriptions(user, 'note', endpoints('http://127.0.0.1:9', 25))
@@ -345,10 +376,10 @@ onEachDatabase('a worker', (world) => {
   })
 })
 
-type Limits = Partial<Pick<ReadRequest, 'positions' | 'size' | 'maxSubscriptions' | 'maxLater'>>
+type Limits = Partial<Pick<ReadRequest, 'positions' | 'size' | 'maxSubscriptions' | 'maxLater' | 'clock'>>
 
 /** Reads from all lanes, from the beginning. */
-function read({ system, catalog, settings }: World, limits: Limits = {}) {
+function read({ system, catalog, settings, clock }: World, limits: Limits = {}) {
   const positions = Array.from({ length: laneCount }, (_, lane) => ({
     lane,
     after: '',
@@ -356,7 +387,7 @@ function read({ system, catalog, settings }: World, limits: Limits = {}) {
     later: [0, ''] as const,
   }))
   const all = { positions, size: 500, maxSubscriptions: 500, maxLater: 500 }
-  return readDeliveries(system, { ...all, ...limits, loaded: [], catalog, settings })
+  return readDeliveries(system, { ...all, ...limits, loaded: [], catalog, settings, clock: limits.clock ?? clock })
 }
 
 function endpoints(url: string, count: number): string[] {

@@ -50,6 +50,23 @@ test('a mark is used for ten seconds, and for no longer because of readings with
   assert.equal(marks.begin(7, { now, monotonic: 10_002 }), '')
 })
 
+test('a round that takes longer than its mark may be used, or whose mark is forgotten, reads all from there on', () => {
+  const marks = new LowWater()
+  const beginMarked = (monotonic: number) => {
+    marks.begin(7, { now, monotonic: monotonic - 1 })
+    marks.found(7, { oldest: undefined, isSlow: true })
+    assert.equal(marks.resume(7, monotonic), '', 'of a round without a mark')
+    marks.end(7, monotonic)
+    return marks.begin(7, { now, monotonic: monotonic + 1 })
+  }
+  const mark = beginMarked(0)
+  assert.notEqual(mark, '')
+  assert.deepEqual([marks.resume(7, 9999), marks.resume(7, 10_000)], [mark, ''])
+  assert.notEqual(beginMarked(20_000), '')
+  marks.clear()
+  assert.equal(marks.resume(7, 20_002), '')
+})
+
 test('a lane has no mark if none of its readings took long', () => {
   const marks = new LowWater()
   marks.begin(7, { now, monotonic: 0 })
@@ -77,7 +94,8 @@ test('with a mark, PostgreSQL does not look up the rows of what was delivered un
       await add(sortedIdPrefix('msg_', now), 1)
       for (const from of ['', sortedIdPrefix('msg_', now - minute)]) {
         const positions = [{ lane: 7, after: '', from, later: [0, ''] as const }]
-        const terms = { catalog: world.catalog, settings: world.settings, loaded: [] }
+        const clock = { monotonic: () => 0 } // so that no other query measures the way to the database
+        const terms = { catalog: world.catalog, settings: world.settings, loaded: [], clock }
         const limits = { size: 50, maxSubscriptions: 10, maxLater: 10 }
         const { deliveries } = await readDeliveries(system, { ...terms, ...limits, positions })
         assert.equal(deliveries.length, 1)

@@ -248,7 +248,13 @@ async function hold(world: World, count: number): Promise<{ held: readonly Loade
     later: [0, ''] as const,
   }))
   const limits = { size: 100, maxSubscriptions: 100, maxLater: 100 }
-  const { deliveries } = await readDeliveries(world.system, { ...terms, ...limits, positions, loaded: [] })
+  const { deliveries } = await readDeliveries(world.system, {
+    ...terms,
+    ...limits,
+    positions,
+    loaded: [],
+    clock: world.clock,
+  })
   const ids = deliveries.map((one) => one.subscription)
   const { recipients, now } = await loadRecipients(world.system, ids, terms)
   memory.setTime(now, world.clock.monotonic())

@@ -229,6 +229,7 @@ for (const kind of systemKinds) {
           size: limit,
           maxSubscriptions: 10,
           maxLater: 10,
+          clock: { monotonic: () => 0 },
         })
         assert.equal(read.filter(({ dueAt }) => dueAt === 0).length, limit)
         assert.equal(queries.length, 2)

@@ -1,13 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import type { Settings } from '../../kit/index.ts'
-import {
-  jsonRows,
-  jsonStrings,
-  nowOnce,
-  readInIndexOrder,
-  type System,
-  type SystemTables,
-} from '../../store/index.ts'
+import type { Clock, Settings } from '../../kit/index.ts'
+import { jsonRows, jsonStrings, nowOnce, readInIndexOrder, type System, type SystemTables } from '../../store/index.ts'
 import type { EventCatalog } from '../message/catalog.ts'
 import { isPostable } from './breaker.ts'
 
@@ -50,6 +43,8 @@ export interface ReadRequest extends Terms {
   /** Subscriptions per lane, and put-off deliveries per lane, beyond which the rest is left to the next call. */
   readonly maxSubscriptions: number
   readonly maxLater: number
+  /** Measures whether the reading is slow. */
+  readonly clock: Pick<Clock, 'monotonic'>
 }
 
 /** A pending delivery. */
@@ -70,11 +65,20 @@ export interface Reading {
   readonly deliveries: readonly Delivery[]
   /** Where to continue. */
   readonly positions: readonly LanePosition[]
-  /** By lane that was read without a mark: the oldest message among those of the visited subscriptions, if any. */
+  /**
+   * By lane that was read without a mark: the oldest message among those of the visited subscriptions that may be read, and
+   * those that have no deliveries yet, if any.
+   */
   readonly oldest: ReadonlyMap<number, string>
   /** The number of visited subscriptions. */
   readonly visited: number
+  /** Whether the fresh deliveries took long to read, apart from the way to the database. */
+  readonly isSlow: boolean
 }
+
+/** Fresh deliveries take longer than this, and than this for each subscription, if much that was delivered is passed. */
+const slowReadMs = 30
+const slowVisitMs = 0.05
 
 /**
  * Whether deliveries of the subscription `s` may be read: deliveries are not held, it is active, its event is declared, and
@@ -90,7 +94,15 @@ export function isReadable(system: System, { catalog, settings }: Terms): RawBui
 /** Reads pending deliveries that are due, from indexes in order. */
 export function readDeliveries(system: System, request: ReadRequest): Promise<Reading> {
   return readInIndexOrder(system, async (db) => {
-    const fresh = await readFresh(system, db, request)
+    const measure = async <Value>(work: () => Promise<Value>) => {
+      const begin = request.clock.monotonic()
+      const value = await work()
+      return { value, ms: request.clock.monotonic() - begin }
+    }
+    const { value: fresh, ms } = await measure(() => readFresh(system, db, request))
+    const visited = fresh.reduce((sum, one) => sum + one.visited, 0)
+    const isLong = (time: number) => time > slowReadMs + slowVisitMs * visited
+    const isSlow = isLong(ms) && isLong(ms - (await measure(() => sql`select 1`.execute(db))).ms)
     const later = await readLater(system, db, request)
     return {
       deliveries: [...fresh.flatMap((one) => one.deliveries), ...later.flatMap((one) => one.deliveries)],
@@ -100,7 +112,8 @@ export function readDeliveries(system: System, request: ReadRequest): Promise<Re
         later: later[index]!.later,
       })),
       oldest: new Map(fresh.flatMap(({ lane, oldest }) => (oldest === undefined ? [] : [[lane, oldest] as const]))),
-      visited: fresh.reduce((sum, { visited }) => sum + visited, 0),
+      visited,
+      isSlow,
     }
   })
 }
@@ -177,6 +190,9 @@ async function readFresh(
     else heads.after end`
   const heads = { lane: sql`heads.lane`, subscription: sql`heads.id`, after }
   const first = { lane: sql`waiting.lane`, subscription: sql`waiting.id`, after: sql`''` }
+  const unfinished = positions.every(({ from }) => from !== '')
+    ? sql`cast(null as text)`
+    : sql`(select m.id from waypost_message m where m.fanned_out_at is null order by m.fanned_out_at, m.created_at limit 1)`
   // On SQLite, a limit cannot depend on the row around it.
   const [limit, number, isWanted] =
     system.kind === 'sqlite'
@@ -216,21 +232,27 @@ async function readFresh(
         ) as one ${isWanted}
       ) as found from heads
     )
-    select waiting.lane, waiting.id, taken.found, case when waiting.from_message = '' then (
+    select waiting.lane, waiting.id, taken.found, ${unfinished} as unfinished,
+      case when waiting.from_message = '' and coalesce(visited.state, '') <> 'held' then (
       select d.message_id from waypost_delivery d
       where d.status = 'pending' and d.due_at = 0 and ${isFreshOf(system, 'd', first)}
       order by d.lane, d.subscription_id, d.message_id limit 1) end as oldest
-    from waiting left join taken on taken.lane = waiting.lane and taken.id = waiting.id
-    where waiting.id is not null order by waiting.lane, waiting.place`.execute(db)
+    from (select 1 as one) as always left join waiting on waiting.id is not null
+    left join visited on visited.lane = waiting.lane and visited.id = waiting.id
+    left join taken on taken.lane = waiting.lane and taken.id = waiting.id
+    order by waiting.lane, waiting.place`.execute(db)
   return groupByLane(rows, request)
 }
 
+/** There is one without a subscription if there are none. */
 interface VisitedRow {
-  readonly lane: number
-  readonly id: string
+  readonly lane: number | null
+  readonly id: string | null
   /** The text of a JSON array. */
   readonly found: string | null
   readonly oldest: string | null
+  /** The oldest message of which not all deliveries were created. */
+  readonly unfinished: string | null
 }
 
 function groupByLane(
@@ -238,19 +260,20 @@ function groupByLane(
   { positions, maxSubscriptions }: Pick<ReadRequest, 'positions' | 'maxSubscriptions'>,
 ): readonly FreshOfLane[] {
   const byLane = Map.groupBy(rows, (row) => row.lane)
-  return positions.map(({ lane }) => {
+  const unfinished = rows[0]?.unfinished ?? []
+  return positions.map(({ lane, from }) => {
     const found = byLane.get(lane) ?? []
-    const oldest = found.flatMap((row) => row.oldest ?? []).toSorted()
+    const oldest = [...found.flatMap((row) => row.oldest ?? []), ...(from === '' ? [unfinished].flat() : [])].toSorted()
     return {
       lane,
       oldest: oldest[0],
       visited: found.length,
       deliveries: found.flatMap((row) =>
         (JSON.parse(row.found ?? '[]') as readonly Row[]).map((one) =>
-          toDelivery(one, { lane, subscription: row.id, dueAt: 0 }),
+          toDelivery(one, { lane, subscription: row.id!, dueAt: 0 }),
         ),
       ),
-      after: found.length < maxSubscriptions ? '' : found.at(-1)!.id,
+      after: found.length < maxSubscriptions ? '' : found.at(-1)!.id!,
     }
   })
 }

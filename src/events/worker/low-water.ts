@@ -29,10 +29,20 @@ export class LowWater {
    * @returns the mark; empty to read all
    */
   begin(lane: number, { now, monotonic }: { readonly now: number; readonly monotonic: number }): string {
-    const mark = this.#marks.get(lane)
-    const from = mark !== undefined && monotonic < mark.until ? mark.from : ''
+    const from = this.#markOf(lane, monotonic)
     this.#rounds.set(lane, { from, oldest: sortedIdPrefix('msg_', Math.max(0, now - marginMs)), isSlow: false })
     return from
+  }
+
+  /** Continues a round. @returns its mark, as long as it may be used; empty to read all from here on */
+  resume(lane: number, monotonic: number): string {
+    const hasMark = this.#rounds.get(lane)?.from !== ''
+    return hasMark ? this.#markOf(lane, monotonic) : ''
+  }
+
+  #markOf(lane: number, monotonic: number): string {
+    const mark = this.#marks.get(lane)
+    return mark !== undefined && monotonic < mark.until ? mark.from : ''
   }
 
   /** @param part of a round without a mark: the oldest message that it has found, and whether it took long */

@@ -16,9 +16,6 @@ const lowWater = 500
 /** The same, below which a message with many subscribers continues. Higher, because its deliveries are read afterwards. */
 const fanOutWater = 750
 const readSize = 500
-/** A reading takes longer than this, and than this for each subscription, if it passes much that was delivered. */
-const slowReadMs = 30
-const slowVisitMs = 0.05
 /** Readings that find nothing, after which a round through many lanes is not continued at once. */
 const maxEmptyRounds = 100
 
@@ -128,7 +125,9 @@ export class Reader {
     const now = Math.min(clock.now(), memory.now())
     const positions = lanes.map((lane) => {
       const position = this.#positions.get(lane) ?? { lane, after: '', from: '', later: [0, ''] as const }
-      return position.after === '' ? { ...position, from: this.#lowWater.begin(lane, { now, monotonic }) } : position
+      const from =
+        position.after === '' ? this.#lowWater.begin(lane, { now, monotonic }) : this.#lowWater.resume(lane, monotonic)
+      return { ...position, from }
     })
     this.#nextReadAt = monotonic + intervalMs
     memory.beginReading()
@@ -143,9 +142,10 @@ export class Reader {
         size: Math.min(readSize, memory.room()),
         maxSubscriptions: perLane((position) => position.after !== ''),
         maxLater: perLane((position) => position.later[0] !== 0),
+        clock,
       })
       this.#isAhead = false
-      const isSlow = clock.monotonic() - monotonic > slowReadMs + slowVisitMs * reading.visited
+      const { isSlow } = reading
       for (const position of reading.positions) {
         this.#positions.set(position.lane, position)
         this.#lowWater.found(position.lane, { oldest: reading.oldest.get(position.lane), isSlow })
