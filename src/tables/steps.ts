@@ -1,6 +1,6 @@
 import type { ColumnType, ForeignKeySnapshot } from '../contract/index.ts'
 
-/** The databases that have migrations. */
+/** A column of a table that steps create. */
 export interface ColumnDeclaration {
   readonly type: Exclude<ColumnType, 'other'>
   /** Maximum number of characters of a text. */
