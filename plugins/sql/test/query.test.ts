@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { test } from 'node:test'
 import type { ActionUse, ConfigProblem, JsonSchema } from 'waypost'
 import { openSqlite } from '../../../src/store/index.ts'
@@ -286,7 +289,7 @@ test('actions with an unknown plan are not made', async () => {
   await assert.rejects(async () => sqlQuery.make({ ...options, plan: undefined }), /only be used by routes/)
 })
 
-test('a connection that is not a SQL database is reported before and when the method is called', async () => {
+test('a connection that is not a SQL database is reported before and when the method is called', async (t) => {
   const plan = { format: 1, connection: 'Stock', text: ['select 1'], values: [], answer: 'rows', isReading: true }
   const message = 'The connection "Stock" is not a SQL database'
   const databases = { System: 'sqlite' } as const
@@ -297,7 +300,9 @@ test('a connection that is not a SQL database is reported before and when the me
   const { handle } = await sqlQuery.make({ config, plan, use, databases, host: {} as never })
   await assert.rejects(async () => handle({} as never, { connection: () => ({}) } as never), { message })
   // A class of another plugin may not name the database of its clients.
-  const { client, close } = openKysely(openSqlite({ file: ':memory:', create: true }))
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-query-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const { client, close } = openKysely(openSqlite({ file: path.join(folder, 'a.db'), create: true }))
   try {
     assert.deepEqual(await sqlQuery.check!({ plan, connection: async () => client, databases }), [])
   } finally {
