@@ -30,6 +30,11 @@ export const errors = defineErrors({
     message: 'The user "{user}" or the client does not have the scope {needed}',
     hint: 'An administrator can grant it: waypost user:scopes {user} --add {needed}',
   },
+  WP_AUTH_FORM_EMPTY: {
+    kind: 'user',
+    status: 400,
+    message: 'Enter a username and a password',
+  },
   WP_AUTH_LOGIN: {
     kind: 'user',
     status: 401,

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isWaypostError } from '../../kit/index.ts'
 import { verifyAttempt } from '../access/login.ts'
-import { OAuthError, PageError } from '../errors.ts'
+import { errors, OAuthError, PageError } from '../errors.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { storeConsent } from './consent.ts'
 import { decideStep } from './decide.ts'
 import { hasShown } from './cookies.ts'
 import { issueCode } from './issue-code.ts'
+import { refuseForm, takeNotice } from './notice.ts'
 import { registerUser } from '../self-service/own-account.ts'
 import { canRegisterFor, sendConsent, sendLogin, sendRegister, shownOnConsent, sendPage } from './send-pages.ts'
 import { readQuery } from './query-parameters.ts'
@@ -30,11 +30,16 @@ export async function authorize(visit: Visit): Promise<FastifyReply> {
   const { issuer, cookies, request } = visit
   return respondToRequest(visit, readQuery(request.raw.url ?? ''), async (checked) => {
     // The backend and the portal ask for another account when the user signs out, after they have revoked their tokens.
-    if (isOwnPages(checked.client.id) && checked.prompts.has('select_account'))
+    const notice = takeNotice(visit, { page: 'authorize', query: checked.query })
+    if (notice === undefined && isOwnPages(checked.client.id) && checked.prompts.has('select_account'))
       await signOut(visit, { keepTokens: isFromOtherSite(request) })
     const session = await findSession(issuer, cookies.session(request))
     const step = await decideStep(issuer, checked, session)
-    if (step.next === 'login') return sendLogin(visit, checked, { reason: step.reason, user: session?.userName })
+    // After a wrong password, a sign-in of another tab does not count.
+    if (step.next === 'login' || notice !== undefined) {
+      const reason = step.next === 'login' ? step.reason : undefined
+      return sendLogin(visit, checked, { reason, user: session?.userName, notice })
+    }
     if (step.next === 'consent') return sendConsent(visit, checked, step)
     return sendCode(visit, checked, step)
   })
@@ -47,21 +52,17 @@ function isFromOtherSite({ headers }: FastifyRequest): boolean {
 
 /** Handles `POST /authorization/login`: starts a session and restarts the request. */
 export async function handleLogin(visit: Visit): Promise<FastifyReply> {
-  const { issuer, request, reply } = visit
+  const { issuer, request } = visit
   const { fields, query } = readPageForm(visit)
   return respondToRequest(visit, query, async (checked) => {
     const { username: user = '', password = '' } = fields
-    const showProblem = (status: number, problem: string) => sendLogin(visit, checked, { user, problem, status })
-    // No valid one is longer.
-    if (user === '' || password === '') return showProblem(400, 'Enter your username and password.')
-    if (user.length > 64 || password.length > 2 * maxTypedLength) return showProblem(401, wrongCredentials)
     try {
+      if (user === '' || password === '') throw errors.WP_AUTH_FORM_EMPTY()
+      // No valid one is longer.
+      if (user.length > 64 || password.length > 2 * maxTypedLength) throw errors.WP_AUTH_LOGIN()
       await signIn(visit, await verifyAttempt(issuer, { name: user, password, address: request.ip }))
     } catch (error) {
-      if (!isWaypostError(error) || error.status >= 500) throw error
-      if (error.status !== 429) return showProblem(error.status, wrongCredentials)
-      reply.header('retry-after', String(error.retryAfterSeconds ?? 1))
-      return showProblem(429, `${error.message}. ${error.hint}`)
+      return refuseForm(visit, { page: 'authorize', query: checked.query }, error, { user })
     }
     return restartRequest(visit, withoutLogin(checked.query))
   })
@@ -72,30 +73,25 @@ export async function showRegistration(visit: Visit): Promise<FastifyReply> {
   assertRegistration(visit)
   return respondToRequest(visit, readQuery(visit.request.raw.url ?? ''), async (checked) => {
     assertRegistration(visit, checked)
-    return sendRegister(visit, checked, {})
+    return sendRegister(visit, checked, takeNotice(visit, { page: 'register', query: checked.query }))
   })
 }
 
 /** Handles `POST /authorization/register`: creates a user, starts a session and restarts the request. */
 export async function handleRegistration(visit: Visit): Promise<FastifyReply> {
-  const { issuer, request, reply } = visit
+  const { issuer, request } = visit
   assertRegistration(visit)
   const { fields, query } = readPageForm(visit)
   return respondToRequest(visit, query, async (checked) => {
     assertRegistration(visit, checked)
     const { username: name = '', password = '' } = fields
     const address = request.ip
-    const showProblem = (status: number, problem: string) =>
-      sendRegister(visit, checked, { user: name, problem, status })
-    if (name === '' || password === '') return showProblem(400, 'Enter a username and a password.')
     try {
+      if (name === '' || password === '') throw errors.WP_AUTH_FORM_EMPTY()
       await registerUser(issuer, { name, password, address })
       await signIn(visit, await verifyAttempt(issuer, { name, password, address }))
     } catch (error) {
-      if (!isWaypostError(error) || error.status >= 500) throw error
-      if (error.status === 429) reply.header('retry-after', String(error.retryAfterSeconds ?? 1))
-      const sentences = [error.message, error.hint].filter((text) => text !== undefined)
-      return showProblem(error.status, sentences.map((text) => text.replace(/\.?$/, '.')).join(' '))
+      return refuseForm(visit, { page: 'register', query: checked.query }, error, { user: name })
     }
     return restartRequest(visit, withoutLogin(checked.query))
   })
@@ -112,8 +108,6 @@ function assertRegistration(visit: Visit, checked?: CheckedRequest): void {
 
 /** Used instead of a session cookie, so that the token of a login form is never valid for a session. */
 const noSession = 'none'
-
-const wrongCredentials = 'Wrong username or password.'
 
 /** Handles `POST /authorization/consent`: redirects to the client with a code or an error. */
 export async function handleConsent(visit: Visit): Promise<FastifyReply> {

@@ -1,19 +1,26 @@
 import type { FastifyReply } from 'fastify'
-import { isWaypostError, sha256 } from '../../kit/index.ts'
+import { sha256 } from '../../kit/index.ts'
 import { createFirstAdministrator, hasAdministrator } from '../access/first-run.ts'
 import { verifyAttempt } from '../access/login.ts'
 import { PageError } from '../errors.ts'
 import { makeFormToken } from './cookies.ts'
+import { refuseForm, takeNotice } from './notice.ts'
 import { renderFirstRun } from './pages/first-run-page.ts'
 import { sendPage } from './send-pages.ts'
 import { readPageForm, signIn, type Visit } from './visit.ts'
 
 /** Handles `GET /authorization/first-run`: asks for the code that the server printed, and for the first administrator. */
 export async function showFirstRun(visit: Visit): Promise<FastifyReply> {
+  const { base, cookies, request, reply, issuer } = visit
   const backend = backendOf(visit)
-  if (await hasAdministrator(visit.issuer.system)) return visit.reply.redirect(backend, 303)
-  return sendFirstRun(visit, {})
+  const notice = takeNotice(visit, place)
+  if (notice === undefined && (await hasAdministrator(issuer.system))) return reply.redirect(backend, 303)
+  const csrf = makeFormToken({ cookie: cookies.ensureForm(request, reply) })
+  const page = renderFirstRun({ base, service: visit.service(), csrf, ...notice })
+  return sendPage(reply, page, { formSources: [new URL(backend).origin] })
 }
+
+const place = { page: 'first-run', query: '' } as const
 
 /** Handles `POST /authorization/first-run`: creates the first administrator, starts a session and opens the backend. */
 export async function handleFirstRun(visit: Visit): Promise<FastifyReply> {
@@ -24,10 +31,7 @@ export async function handleFirstRun(visit: Visit): Promise<FastifyReply> {
     await createFirstAdministrator(issuer, { code, name, password, address: request.ip })
     await signIn(visit, await verifyAttempt(issuer, { name, password, address: request.ip }))
   } catch (error) {
-    if (!isWaypostError(error) || error.status >= 500) throw error
-    if (error.status === 429) reply.header('retry-after', String(error.retryAfterSeconds ?? 1))
-    const problem = [error.message, error.hint].filter((text) => text !== undefined).join('. ')
-    return sendFirstRun(visit, { code, user: name, problem: problem.replace(/\.?$/, '.'), status: error.status })
+    return refuseForm(visit, place, error, { user: name, code })
   }
   return reply.redirect(backend, 303)
 }
@@ -45,20 +49,6 @@ export async function handleLink(visit: Visit): Promise<FastifyReply> {
     await signIn(visit, { ...row, passwordCheck: sha256(row.password_hash ?? '') })
   }
   return reply.redirect(`${visit.base}/backend/ui/`, 303)
-}
-
-interface FirstRunOptions {
-  readonly code?: string
-  readonly user?: string
-  readonly problem?: string
-  readonly status?: number
-}
-
-function sendFirstRun(visit: Visit, { status = 200, ...words }: FirstRunOptions): FastifyReply {
-  const { base, cookies, request, reply } = visit
-  const csrf = makeFormToken({ cookie: cookies.ensureForm(request, reply) })
-  const page = renderFirstRun({ base, service: visit.service(), csrf, ...words })
-  return sendPage(reply.code(status), page, { formSources: [new URL(backendOf(visit)).origin] })
 }
 
 /** @throws PageError 404 if the backend is off */

@@ -20,8 +20,8 @@ const bodyLimit = 16 * 1024
 /** Mounts the authorization endpoint (RFC 6749 §3.1) and the forms of its pages. */
 export function mountPages(options: PageOptions): FastifyPluginAsync {
   const { issuer } = options.issuer
-  const cookies = makeCookies(issuer.startsWith('https:'))
   const base = new URL(issuer).pathname.replace(/\/$/, '')
+  const cookies = makeCookies(issuer.startsWith('https:'), base)
   const visit = (request: FastifyRequest, reply: FastifyReply): Visit => ({ ...options, base, cookies, request, reply })
   return async (app) => {
     app.removeAllContentTypeParsers()

@@ -11,6 +11,7 @@ import { formSourceOf, redirectHostOf } from './response-uri.ts'
 import type { CheckedRequest } from './check-request.ts'
 import { describeScope } from './consent.ts'
 import { makeFormToken } from './cookies.ts'
+import type { Notice } from './notice.ts'
 import { renderConsent } from './pages/consent-page.ts'
 import { renderLogin, renderRegister } from './pages/login-page.ts'
 import type { Session } from './session.ts'
@@ -29,25 +30,25 @@ export function shownOnConsent(
 }
 
 export interface LoginPageOptions {
-  /** The name entered before, or the name of the user who must enter the password again. */
-  readonly user?: string | undefined
-  readonly problem?: string
-  readonly reason?: string | undefined
-  readonly status?: number
+  /** The name of the user who must enter the password again. */
+  readonly user: string | undefined
+  readonly reason: string | undefined
+  readonly notice: Notice | undefined
 }
 
 export function sendLogin(
   visit: Visit,
   { client, query, redirectUri }: CheckedRequest,
-  { status = 200, ...words }: LoginPageOptions,
+  { reason, notice, ...session }: LoginPageOptions,
 ): FastifyReply {
   const { base, cookies, request, reply, issuer } = visit
   const csrf = makeFormToken({ cookie: cookies.ensureForm(request, reply) })
   const { description, accent } = issuer.settings()
   const look = { service: visit.service(), description, accent }
   const canRegister = canRegisterFor(visit, client)
+  const words = { reason, problem: notice?.problem, user: notice?.user || session.user }
   const page = renderLogin({ ...look, ...words, base, clientName: nameOf(client), csrf, request: query, canRegister })
-  return sendPage(reply.code(status), page, { formSources: [formSourceOf(redirectUri)], accent })
+  return sendPage(reply, page, { formSources: [formSourceOf(redirectUri)], accent })
 }
 
 /** Whether people can register themselves: not for the backend, to which new users have no access. */
@@ -58,14 +59,15 @@ export function canRegisterFor({ issuer }: Visit, client: Pick<ClientRecord, 'id
 export function sendRegister(
   visit: Visit,
   { client, query, redirectUri }: CheckedRequest,
-  { status = 200, ...words }: Omit<LoginPageOptions, 'reason'>,
+  notice: Notice | undefined,
 ): FastifyReply {
   const { base, cookies, request, reply, issuer } = visit
   const csrf = makeFormToken({ cookie: cookies.ensureForm(request, reply) })
   const { description, accent } = issuer.settings()
   const look = { service: visit.service(), description, accent }
+  const words = { problem: notice?.problem, user: notice?.user }
   const page = renderRegister({ ...look, ...words, base, clientName: nameOf(client), csrf, request: query })
-  return sendPage(reply.code(status), page, { formSources: [formSourceOf(redirectUri)], accent })
+  return sendPage(reply, page, { formSources: [formSourceOf(redirectUri)], accent })
 }
 
 /** The name of a client on the login pages; undefined for the portal, which is the service itself. */

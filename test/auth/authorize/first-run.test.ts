@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findUser, hasAdministrator, loadUserScopes, makeFirstRunCode, setUserStatus } from '../../../src/auth/index.ts'
 import { defaultKinds } from '../../support/forms.ts'
-import { issuer } from '../../support/server.ts'
+import { issuer, type TestAnswer } from '../../support/server.ts'
 import { openWorld, type World } from '../world.ts'
 import { makeVisitor, readPage, type Visitor } from './visitor.ts'
 
@@ -12,7 +12,13 @@ const password = 'a first password'
 for (const kind of defaultKinds) {
   describe(`the first administrator on ${kind}`, () => {
     const setUp = async (visitor: Visitor, fields: Readonly<Record<string, string>>) =>
-      visitor.submit(await visitor.send(path), 'first-run', { username: 'root', password, ...fields })
+      follow(
+        visitor,
+        await visitor.submit(await visitor.send(path), 'first-run', { username: 'root', password, ...fields }),
+      )
+    /** A refused form leads back to its page. */
+    const follow = async (visitor: Visitor, answer: TestAnswer) =>
+      answer.headers.get('location') === '/authorization/first-run' ? visitor.follow(answer) : answer
     const makeCode = async ({ host }: World) => (await makeFirstRunCode(host)) ?? ''
 
     test('is created once with the code, in any spelling, and is signed in', async () => {
@@ -23,6 +29,7 @@ for (const kind of defaultKinds) {
       const wrong = await setUp(visitor, { code: code.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')) })
       assert.equal(wrong.status, 403)
       assert.match(readPage(wrong), /The code is not valid or has expired\. Restart the server/)
+      assert.match(wrong.text, /name="code"[^>]*value="[0-9A-Z-]{34}"/)
       const weak = await setUp(visitor, { code, password: 'short' })
       assert.equal(weak.status, 400)
       assert.equal(await hasAdministrator(world.system), false)
@@ -32,7 +39,7 @@ for (const kind of defaultKinds) {
       const [first, second] = await Promise.all([
         visitor.submit(page, 'first-run', { code: spelled, username: 'root', password }),
         another.submit(itsPage, 'first-run', { code, username: 'other', password }),
-      ])
+      ]).then(async (answers) => [await follow(visitor, answers[0]), await follow(another, answers[1])] as const)
       assert.deepEqual(new Set([first.status, second.status]), new Set([303, 403]))
       const done = first.status === 303 ? first : second
       assert.equal(done.headers.get('location'), `${issuer}/backend/ui/`)
@@ -64,7 +71,8 @@ for (const kind of defaultKinds) {
       await setUserStatus(world.system, { id, status: 'disabled', now: world.clock.now() })
       const code = await makeCode(world)
       const page = await visitor.send(path)
-      const attempt = (fields: Readonly<Record<string, string>>) => visitor.submit(page, 'first-run', fields)
+      const attempt = async (fields: Readonly<Record<string, string>>) =>
+        follow(visitor, await visitor.submit(page, 'first-run', fields))
       let last = await attempt({ code: 'x', username: 'next', password })
       for (let count = 0; count < 100 && last.status === 403; count++)
         last = await attempt({ code: 'x', username: 'next', password })

@@ -59,6 +59,7 @@ for (const kind of chooseKinds('sqlite')) {
       const bob = makeVisitor(world)
       const login = await bob.authorize(requestOf(client))
       const consent = await bob.logIn(login, { username: 'bob' })
+      const failed = await bob.submit(login, 'login', { username: 'bob', password: 'wrong password' })
       const answers: readonly (readonly [number, TestAnswer])[] = [
         [200, login],
         [200, consent],
@@ -74,7 +75,8 @@ for (const kind of chooseKinds('sqlite')) {
         [413, await world.send('POST /authorization/login', { form: 'a'.repeat(20_000) })],
         [405, await world.send('GET /authorization/login', { headers })],
         [405, await world.send('PUT /authorization/consent', { headers, form: 'a=b' })],
-        [401, await bob.submit(login, 'login', { username: 'bob', password: 'wrong password' })],
+        [303, failed],
+        [401, await bob.follow(failed)],
         [303, await bob.submit(login, 'login', { username: 'bob', password })],
       ]
       for (const [status, answer] of answers) {
@@ -97,7 +99,8 @@ for (const kind of chooseKinds('sqlite')) {
       test(`let their forms redirect to ${redirect_uri} only`, async () => {
         const visitor = makeVisitor(world)
         const login = await visitor.authorize(requestOf(client, { redirect_uri }))
-        const failed = await visitor.submit(login, 'login', { username: 'bob', password: 'wrong password' })
+        const wrong = { username: 'bob', password: 'wrong password' }
+        const failed = await visitor.follow(await visitor.submit(login, 'login', wrong))
         const consent = await visitor.logIn(login, { username: 'bob' })
         for (const page of [login, failed, consent])
           assert.equal(page.headers.get('content-security-policy'), policyOf(`'self' ${source}`))
@@ -126,6 +129,11 @@ test('prefix forms and redirects with the path of a proxy; over http, cookies ha
   const page = await visitor.authorize(requestOf(client))
   assert.match(page.text, /action="\/api\/v1\/authorization\/login"/)
   const fields = { ...readHidden(page, 'login'), username: 'ann', password }
+  const failed = await visitor.send('POST /authorization/login', { ...fields, password: 'wrong password' })
+  assert.match(failed.headers.get('location') ?? '', /^\/api\/v1\/authorization\/authorize\?/)
+  const [notice = ''] = failed.headers.getSetCookie()
+  assert.match(notice, /^waypost-notice=[\w.-]+; Max-Age=60; Path=\/api\/v1\/authorization; HttpOnly; SameSite=Lax$/)
+  visitor.cookies.delete('waypost-notice')
   const answer = await visitor.send('POST /authorization/login', fields)
   const location = answer.headers.get('location') ?? ''
   assert.match(location, /^\/api\/v1\/authorization\/authorize\?/)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { addUser } from '../../../src/auth/index.ts'
+import { sign } from '../../../src/auth/authorize/cookies.ts'
 import { hashPassword } from '../../../src/auth/account/passwords.ts'
 import { sha256 } from '../../../src/kit/index.ts'
 import { defaultKinds } from '../../support/forms.ts'
@@ -14,11 +15,13 @@ import {
   readPage,
   requestOf,
   type Visitor,
+  writeQuery,
 } from './visitor.ts'
 
 const day = 86_400_000
 const sessionCookie = '__Host-waypost-session'
 const formCookie = '__Host-waypost-form'
+const noticeCookie = '__Secure-waypost-notice'
 
 for (const kind of defaultKinds) {
   describe(`a login on the pages on ${kind}`, () => {
@@ -73,27 +76,81 @@ for (const kind of defaultKinds) {
     ]
     for (const [name, fields, status] of wrong) {
       test(`fails for ${name}: the page is shown again, and no session begins`, async () => {
-        const answer = await visitor.submit(await ask(), 'login', fields)
+        const answer = await visitor.follow(await visitor.submit(await ask(), 'login', fields))
         assert.equal(answer.status, status)
-        assert.match(readPage(answer), /Wrong username|Enter your username/)
+        assert.match(readPage(answer), /Wrong username or password\.|Enter a username and a password\./)
         assert.equal(visitor.cookies.has(sessionCookie), false)
         if (name === 'a wrong password') readCode(await visitor.logIn(answer))
       })
     }
+
+    test('fails by 303 to the same request, whose page says once why; nothing of it is in an address', async () => {
+      const page = await ask()
+      const answer = await visitor.submit(page, 'login', { username: 'An <n>', password: 'my wrong password' })
+      const location = `/authorization/authorize?${writeQuery(requestOf(client))}`
+      assert.deepEqual([answer.status, answer.headers.get('location'), answer.text], [303, location, ''])
+      const [line = ''] = answer.headers.getSetCookie()
+      assert.match(
+        line,
+        /^__Secure-waypost-notice=[\w.-]+; Max-Age=60; Path=\/authorization; HttpOnly; Secure; SameSite=Lax$/,
+      )
+      assert.doesNotMatch(Buffer.from(line.split(/[=.]/)[1]!, 'base64url').toString(), /my|Wrong/)
+      // Another request, in another tab, leaves it alone.
+      const another = await ask({ state: 'y' })
+      assert.deepEqual([another.status, /Wrong/.test(readPage(another))], [200, false])
+      const failed = await visitor.follow(answer)
+      assert.deepEqual([failed.status, /Wrong username or password\./.test(readPage(failed))], [401, true])
+      assert.match(failed.text, /value="An &lt;n&gt;"/)
+      assert.equal(visitor.cookies.has(noticeCookie), false)
+      const again = await visitor.follow(answer)
+      assert.deepEqual([again.status, /Wrong|An </.test(readPage(again))], [200, false])
+    })
+
+    test('shows no message that it did not make itself', async () => {
+      const answer = await visitor.submit(await ask(), 'login', { username: 'ann', password: 'wrong password' })
+      const [content = '', signature = ''] = visitor.cookies.get(noticeCookie)!.split('.')
+      const forgeries = [`${content}.`, `${content.slice(1)}.${signature}`, content, '', '.', `.${signature}`]
+      // Scripts of a project can choose the form cookie of a browser that has none, and then sign.
+      const key = visitor.cookies.get(formCookie)!
+      for (const text of ['error=Call+0900', 'error=__proto__', 'error=WP_AUTH_TOKEN', '%', '']) {
+        const forged = Buffer.from(text).toString('base64url')
+        forgeries.push(`${forged}.${sign(key, `notice authorize ${writeQuery(requestOf(client))} ${forged}`)}`)
+      }
+      for (const forged of forgeries) {
+        visitor.cookies.set(noticeCookie, forged)
+        const page = await visitor.follow(answer)
+        assert.deepEqual([page.status, page.text.includes('role="alert"')], [200, false], forged)
+      }
+      visitor.cookies.set(noticeCookie, `${content}.${signature}`)
+      visitor.cookies.set(formCookie, 'a'.repeat(43))
+      assert.equal((await visitor.follow(answer)).status, 200)
+    })
+
+    test('that fails does not continue with a session that began meanwhile, and leaves it alone', async () => {
+      const page = await ask()
+      await visitor.logIn(page)
+      const failed = await visitor.follow(
+        await visitor.submit(page, 'login', { username: 'bob', password: 'wrong password' }),
+      )
+      assert.equal(failed.status, 401)
+      assert.match(readPage(failed), /Wrong username or password/)
+      assert.equal(await isLoggedIn(), true)
+    })
 
     test('fails for the longest password there is with one character more', async () => {
       const longest = 'pq'.repeat(512)
       await addUser(world.system, { name: 'long', password: longest, scopes: ['todo'] })
       const page = await ask()
       const attempt = (text: string) => visitor.submit(page, 'login', { username: 'long', password: text })
-      assert.equal((await attempt(`${longest}x`)).status, 401)
-      assert.equal((await attempt(longest)).status, 303)
+      assert.equal((await visitor.follow(await attempt(`${longest}x`))).status, 401)
+      await attempt(longest)
+      assert.ok(visitor.cookies.has(sessionCookie))
     })
 
     test('fails for a disabled user, in the same words', async () => {
       const { id, name } = await addSomebody()
       await setStatus(world.system, 'user', { id, status: 'disabled' })
-      const answer = await visitor.submit(await ask(), 'login', { username: name, password })
+      const answer = await visitor.follow(await visitor.submit(await ask(), 'login', { username: name, password }))
       assert.equal(answer.status, 401)
       assert.match(readPage(answer), /Wrong username or password/)
     })
@@ -240,7 +297,10 @@ for (const kind of defaultKinds) {
         const page = await ask({ prompt })
         assert.match(readPage(page), /Shop requires you to enter your password again/)
         assert.match(page.text, /value="ann"/)
-        readCode(await visitor.logIn(page))
+        const wrong = { username: 'ann', password: 'wrong password' }
+        const failed = await visitor.follow(await visitor.submit(page, 'login', wrong))
+        assert.match(readPage(failed), /Shop requires you to enter your password again.* Wrong username or password/)
+        readCode(await visitor.logIn(failed))
       }
       const escaped = await visitor.send(
         `GET /authorization/authorize?${new URLSearchParams(requestOf(client) as Record<string, string>).toString()}&prompt=lo%67in`,
@@ -289,10 +349,11 @@ for (const kind of defaultKinds) {
       for (const username of [name, 'nobody-at-all']) {
         const page = await ask()
         const statuses: number[] = []
-        for (let attempt = 0; attempt < 10; attempt++)
-          statuses.push((await visitor.submit(page, 'login', { username, password: 'not the right one' })).status)
+        const attempt = async (text: string) =>
+          visitor.follow(await visitor.submit(page, 'login', { username, password: text }))
+        for (let count = 0; count < 10; count++) statuses.push((await attempt('not the right one')).status)
         assert.deepEqual(new Set(statuses), new Set([401]))
-        const answer = await visitor.submit(page, 'login', { username, password })
+        const answer = await attempt(password)
         assert.equal(answer.status, 429)
         assert.ok(Number(answer.headers.get('retry-after')) > 0)
         assert.match(readPage(answer), /Too many login attempts\. Try again in \d+ minutes\./)

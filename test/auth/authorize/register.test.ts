@@ -55,7 +55,7 @@ for (const kind of defaultKinds) {
       test(`reports the errors of "${username}" and "${given}", and keeps the name`, async () => {
         const visitor = makeVisitor(world)
         const fields = { username, password: given }
-        const page = await visitor.submit(await show(visitor), 'register', fields)
+        const page = await visitor.follow(await visitor.submit(await show(visitor), 'register', fields))
         assert.equal(page.status, status, page.text)
         assert.match(/role="alert"[^>]*>([^<]*)/.exec(page.text)?.[1] ?? '', says)
         assert.ok(page.text.includes(`value="${username}"`))

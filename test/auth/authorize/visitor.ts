@@ -16,6 +16,8 @@ export interface Visitor {
   authorize(parameters: Parameters): Promise<TestAnswer>
   /** Submits the form of a page with some fields filled in. */
   submit(page: TestAnswer, action: string, fields?: Readonly<Record<string, string>>): Promise<TestAnswer>
+  /** Follows a redirect of the pages. */
+  follow(answer: TestAnswer): Promise<TestAnswer>
   /** Logs in on a login page and follows the redirect. */
   logIn(page: TestAnswer, fields?: Readonly<Record<string, string>>): Promise<TestAnswer>
 }
@@ -37,7 +39,9 @@ export function makeVisitor(world: Pick<World, 'send'>): Visitor {
     submit: (page, action, fields = {}) =>
       visitor.send(`POST /authorization/${action}`, { ...readHidden(page, action), ...fields }),
     async logIn(page, fields = {}) {
-      const answer = await visitor.submit(page, 'login', { username: 'ann', password, ...fields })
+      return visitor.follow(await visitor.submit(page, 'login', { username: 'ann', password, ...fields }))
+    },
+    async follow(answer) {
       assert.equal(answer.status, 303, answer.text)
       return visitor.send(`GET ${answer.headers.get('location')}`)
     },
