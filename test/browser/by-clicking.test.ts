@@ -254,7 +254,10 @@ describe('the to-do API by clicking', { skip: skipStory, timeout: 600_000 }, () 
       WAYPOST_BASE_URL: baseUrl,
     }
     const project = openProject(folder, env, async () => undefined)
-    await write('waypost.yml', `${await read('waypost.yml')}config: { delivery_allow: [127.0.0.0/8] }\n`)
+    await write(
+      'waypost.yml',
+      (await read('waypost.yml')).replace('config: {', 'config: { delivery_allow: [127.0.0.0/8],'),
+    )
     const readTables = () => Promise.all(['json', 'ts'].map((type) => read(`migrations/System/tables.${type}`)))
     const tables = await readTables()
     assert.match(await project.ok('migrate --connection System'), /Migrated {3}System\/\d+-create-app-todo /)

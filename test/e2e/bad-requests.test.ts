@@ -22,7 +22,7 @@ const tokens: Record<'good' | 'narrow' | 'expired' | 'revoked', string> = {
 
 before(async () => {
   project = await makeProject({ HOST: '127.0.0.1' })
-  await project.write('waypost.yml', `${await project.read('waypost.yml')}config: { body_limit: 2kb }\n`)
+  await project.edit('waypost.yml', 'config: {', 'config: { body_limit: 2kb,')
   await project.ok('migrate')
   await project.ok('user:add ann --scopes todo --password-stdin', { input: password })
   await project.ok('deploy --yes')

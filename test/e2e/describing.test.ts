@@ -18,8 +18,7 @@ describe('commands that describe a project', () => {
   after(() => project.remove())
 
   it('openapi prints the document that a server returns', async () => {
-    const yaml = await project.read('waypost.yml')
-    await project.write('waypost.yml', `${yaml}config: { title: To-dos, description: Lists of to-dos }\n`)
+    await project.edit('waypost.yml', 'config: {', 'config: { title: To-dos, description: Lists of to-dos,')
     const printed = JSON.parse(await project.ok('openapi')) as { info: { title: string; description: string } }
     const dev = project.start('dev --port 0 --no-deliver')
     const [, docs = ''] = await dev.waitFor(/Docs +(\S+)/)

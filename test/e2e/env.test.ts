@@ -187,7 +187,7 @@ longDescribe('a connection whose address is only in System', () => {
     const states = migrations.map(({ name, state }: { name: string; state: string }) => `${name} ${state}`)
     assert.ok(states.includes('20261123-note applied'), states.join())
     const first = JSON.parse(await project.ok('deploy --yes --json'))
-    await project.edit('waypost.yml', 'routes:\n', 'config: { title: Notes }\nroutes:\n')
+    await project.edit('waypost.yml', 'config: { compression', 'config: { title: Notes, compression')
     await project.ok('deploy --yes')
     const { checks } = JSON.parse((await project.run('doctor --json')).stdout)
     const failed = checks.filter(({ state }: { state: string }) => state === 'fail')

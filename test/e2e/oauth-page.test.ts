@@ -18,8 +18,7 @@ describe('docs/oauth.md', () => {
   before(async () => {
     project = await makeProject()
     // The shell starts many processes, which takes its time where others are at work.
-    const patient = '\nconfig: { refresh_grace: 1h, code_lifetime: 10m }\n'
-    await project.write('waypost.yml', (await project.read('waypost.yml')) + patient)
+    await project.edit('waypost.yml', 'config: {', 'config: { refresh_grace: 1h, code_lifetime: 10m,')
     dev = project.start('dev --no-deliver --port 0')
     const [, port] = await dev.waitFor(/http:\/\/localhost:(\d+)[^]*Ready in/)
     printed = await runSteps(project, steps, { 'http://localhost:3000': `http://localhost:${port}` })

@@ -37,9 +37,9 @@ const routes = `
     methods: { GET: { public: true, action: src/snippets/2.ts } }
   /stock/:sku:
     path: { sku: { type: string } }
-    methods: { GET: { public: true, action: src/snippets/4.ts } }
+    methods: { GET: { public: true, action: src/snippets/5.ts } }
   /rate:
-    methods: { GET: { public: true, timeout: 5s, action: src/snippets/5.ts } }`
+    methods: { GET: { public: true, timeout: 5s, action: src/snippets/6.ts } }`
 
 describe('the snippets of the guides', () => {
   const snippets = readSnippets('docs/testing.md', 'ts')
@@ -53,11 +53,11 @@ describe('the snippets of the guides', () => {
 
   it('type-check in the to-do project, which accepts their definition', async () => {
     const code = readSnippets('docs/actions.md', 'ts')
-    assert.equal(code.length, 7)
+    assert.equal(code.length, 8)
     await project.write('src/snippets/report.pdf', 'x')
     for (const [index, text] of code.entries()) await project.write(`src/snippets/${index}.ts`, text)
     // The connection of the rate needs a plugin.
-    const sections = readSnippets('docs/actions.md', 'yaml').filter((text) => !text.startsWith('rate:'))
+    const sections = readSnippets('docs/actions.md', 'yaml').filter((text) => !/^(?:rate|GET):/.test(text))
     assert.equal(sections.length, 2)
     await project.edit('waypost.yml', '\nschema:', `${routes}\nschema:`)
     await project.write('waypost.yml', `${await project.read('waypost.yml')}${sections.join('')}`)
