@@ -5,7 +5,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
+import { sql } from 'kysely'
 import { Client } from 'pg'
+import { openKysely } from '../../plugins/sql/src/open-kysely.ts'
+import { openSqlite } from '../../src/store/index.ts'
 import { createTestApp, type TestAppOptions } from '../../src/testing/index.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { actionFile, writeFiles } from '../support/project-server.ts'
@@ -81,6 +84,23 @@ connection: { Stock: { class: http, config: { url: "\${env.STOCK_URL}" } } }
 routes: { /stock: { methods: { GET: { public: true, action: src/stock.ts } } } }
 `,
   'http/src/stock.ts': actionFile(`return { text: await (await context.connection('Stock').fetch('/')).text() }`),
+  'shop/waypost.yml': `
+connection: { Shop: { class: postgresql, config: { url: "postgresql://127.0.0.1:9/real" } } }
+routes:
+  /item: { methods: { GET: { public: true, action: { class: sql-table, config: { connection: Shop, table: item, columns: all } } } } }
+  /name:
+    methods:
+      GET:
+        public: true
+        action: { class: sql-query, config: { connection: Shop, query: "select name from item" } }
+        response: { type: array, items: { type: object, properties: { name: { type: string } } } }
+  /plain: { methods: { GET: { public: true, action: src/plain.ts } } }
+`,
+  'shop/migrations/Shop/tables.json': JSON.stringify({
+    migrations: {},
+    tables: { item: { columns: { id: { type: 'id' }, name: { type: 'text' } }, key: ['id'] } },
+  }),
+  'shop/src/plain.ts': actionFile('return {}'),
   'plugin/src/read.ts': actionFile(`await context.dispatch('read', { text: context.connection('Box').read() })`),
 }
 
@@ -270,6 +290,25 @@ test('a test replaces a connection by a client or a config', async () => {
     { folder: plugin, connections: { ...connections, System: { config: {} } } },
     { code: 'WP_PROJECT_TEST_REPLACED', hint: /the option system/ },
   )
+})
+
+test('routes to tables of a connection without a test database fail when they are called, and use the client of a test', async () => {
+  const shop = path.join(folder, 'shop')
+  {
+    await using app = await createTestApp({ folder: shop })
+    const statuses = ['GET /plain', 'GET /item', 'GET /name'].map(async (route) => (await app.inject(route)).status)
+    assert.deepEqual(await Promise.all(statuses), [200, 500, 500])
+  }
+  const { client, close } = openKysely(openSqlite({ file: path.join(folder, 'shop.db'), create: true }))
+  try {
+    await sql`create table item (id integer primary key, name text not null)`.execute(client)
+    await sql`insert into item (name) values ('milk')`.execute(client)
+    await using app = await createTestApp({ folder: shop, connections: { Shop: { client } } })
+    assert.deepEqual((await app.inject('GET /item')).body, { entry: [{ id: 1, name: 'milk' }], next: null })
+    assert.deepEqual((await app.inject('GET /name')).body, [{ name: 'milk' }])
+  } finally {
+    await close()
+  }
 })
 
 // In CI, runtime/shared-rates.test.ts counts in the app too.
