@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { test } from 'node:test'
 import type { ActionUse, ConfigProblem, JsonSchema } from 'waypost'
-import { openSqlite } from '../../../src/store/index.ts'
-import { openKysely } from '../src/open-kysely.ts'
+import { openTableApi } from '../../../test/support/table-api.ts'
 import { parseStatement } from '../src/query/parse-statement.ts'
 import type { QueryPlan } from '../src/query/query-plan.ts'
 import { writeStatement } from '../src/query/run-query.ts'
@@ -289,7 +285,7 @@ test('actions with an unknown plan are not made', async () => {
   await assert.rejects(async () => sqlQuery.make({ ...options, plan: undefined }), /only be used by routes/)
 })
 
-test('a connection that is not a SQL database is reported before and when the method is called', async (t) => {
+test('a connection that is not a SQL database is reported before and when the method is called', async () => {
   const plan = { format: 1, connection: 'Stock', text: ['select 1'], values: [], answer: 'rows', isReading: true }
   const message = 'The connection "Stock" is not a SQL database'
   const databases = { System: 'sqlite' } as const
@@ -300,12 +296,12 @@ test('a connection that is not a SQL database is reported before and when the me
   const { handle } = await sqlQuery.make({ config, plan, use, databases, host: {} as never })
   await assert.rejects(async () => handle({} as never, { connection: () => ({}) } as never), { message })
   // A class of another plugin may not name the database of its clients.
-  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-query-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const { client, close } = openKysely(openSqlite({ file: path.join(folder, 'a.db'), create: true }))
-  try {
-    assert.deepEqual(await sqlQuery.check!({ plan, connection: async () => client, databases }), [])
-  } finally {
-    await close()
-  }
+  await using api = await openTableApi({
+    url: undefined,
+    schema: [],
+    tables: {},
+    config: { table: 'none', columns: 'all' },
+    routes: [],
+  })
+  assert.deepEqual(await sqlQuery.check!({ plan, connection: async () => api.db, databases }), [])
 })
