@@ -52,4 +52,5 @@ export { copySources, hasTooManyParts, makeSourceCache, type SourceCache, type T
 export { parseMigration, type DeclaredMigration } from './parse-migration.ts'
 export { openFolder, readProjectBytes, readProjectFile, type ProjectFolder, type FileProblem } from './read-file.ts'
 export { writeMigration } from './write-migration.ts'
+export { approveBuilds } from './approve-builds.ts'
 export { Include, isWritableMap, writeYaml, type Writable, type WritableMap } from './write-yaml.ts'

@@ -5,9 +5,9 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
 import Init from '../../commands/init.ts'
+import { approveBuilds } from '../../src/definition/index.ts'
 import { readEnvFile } from '../../src/kit/index.ts'
 import { initProject, listParts } from '../../src/project/index.ts'
-import { approveBuilds } from '../../src/project/init/init-project.ts'
 
 let home: string
 before(async () => {
@@ -42,7 +42,18 @@ test('the settings of a pnpm workspace get a decision about esbuild once, beside
     ...decided,
     allowBuilds: { esbuild: false, sharp: true },
   })
-  for (const text of [approveBuilds(''), 'allowBuilds:\n  esbuild: true\n']) assert.equal(approveBuilds(text), text)
+  assert.equal(
+    approveBuilds('# Ours\npackages:\n- a # main\nignoredBuiltDependencies:\n- sharp\nallowBuilds:\n    sharp: true\n'),
+    '# Ours\npackages:\n- a # main\nignoredBuiltDependencies:\n- sharp\n- esbuild\nallowBuilds:\n  sharp: true\n  esbuild: false\n',
+  )
+  assert.deepEqual(read('allowBuilds:\ncatalog:\n  esbuild: ^0.27\n'), { ...decided, catalog: { esbuild: '^0.27' } })
+  const unchanged = [
+    'allowBuilds:\n  esbuild: true\n',
+    'onlyBuiltDependencies: [esbuild]\n',
+    'allowBuilds: [a\n',
+    'allowBuilds: 1\n',
+  ]
+  for (const text of [approveBuilds(''), ...unchanged]) assert.equal(approveBuilds(text), text)
 })
 
 test('init uses the package manager that called it or that manages the folder, with its settings', async () => {

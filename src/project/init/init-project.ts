@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { approveBuilds } from '../../definition/index.ts'
 import {
   findPackageManager,
   installation,
@@ -71,9 +72,6 @@ export async function initProject(options: InitOptions): Promise<InitReport> {
   return { folder, manager, template, files: [...written, ...files], added, left, ...installed }
 }
 
-/** What pnpm 11 and later read, and what older versions read, in `pnpm-workspace.yaml`. */
-const pnpmSettings = { allowBuilds: '  esbuild: false', ignoredBuiltDependencies: '  - esbuild' }
-
 /**
  * Says that esbuild needs no install script, because the package of its platform contains the program. Without that,
  * pnpm fails. In a workspace, pnpm reads only the settings at its root.
@@ -85,15 +83,6 @@ async function writePnpmSettings(folder: string): Promise<readonly string[]> {
   if (text === before) return []
   await writeFile(file, text)
   return [path.relative(folder, file)]
-}
-
-/** Returns `pnpm-workspace.yaml` with a decision about esbuild, unless it contains one. */
-export function approveBuilds(before: string): string {
-  if (before.includes('esbuild:') || before.includes('- esbuild')) return before
-  return Object.entries(pnpmSettings).reduce((text, [key, entry]) => {
-    if (!new RegExp(`^${key}:`, 'm').test(text)) return `${text.replace(/\n*$/, '\n')}${key}:\n${entry}\n`
-    return text.replace(new RegExp(`^${key}:[ \\t]*$`, 'm'), `${key}:\n${entry}`)
-  }, before)
 }
 
 const schemaFile = 'node_modules/waypost/waypost.schema.json'
