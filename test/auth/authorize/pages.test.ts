@@ -115,7 +115,7 @@ describe('pages of the authorization code flow', () => {
     test(`consent ${isHinted ? 'warns' : 'does not warn'} that ${client} may be any program`, () => {
       const page = renderConsent({ ...consent, redirectHost, isPublic })
       assert.equal(page.includes('Any program on this device'), isHinted)
-      assert.ok(page.includes(`<bdi>${redirectHost.replace(/:$/, '')}</bdi>`))
+      assert.ok(page.includes(`<bdi translate="no">${redirectHost.replace(/:$/, '')}</bdi>`))
     })
   }
 
