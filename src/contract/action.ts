@@ -138,7 +138,7 @@ export interface Context<Key extends ActionKey = ActionKey> {
   problem(status: number, detail: string): Error
   /**
    * Checks `If-Match` and `If-None-Match` of a request that changes a resource. Call it before the change.
-   * @param etag the current ETag of the resource with its quotes, for example `"3"`; undefined if there is no such resource
+   * @param etag the current ETag of the resource with its quotes, for example `"3"`; undefined if the resource does not exist
    * @throws a problem 412 if the caller knows another version, or 400 if a header is malformed
    */
   precondition(etag: string | undefined): void

@@ -36,7 +36,7 @@ function isListed(tags: EntityTags, current: string, comparison: 'strong' | 'wea
 
 /**
  * Checks the conditions of a request that changes a resource, before the change.
- * @param etag the current ETag of the resource with its quotes; undefined if there is no such resource
+ * @param etag the current ETag of the resource with its quotes; undefined if the resource does not exist
  * @throws a problem 412, or 400 if a header is malformed
  */
 export function assertPrecondition({ method, headers }: ConditionalRequest, etag: string | undefined): void {
