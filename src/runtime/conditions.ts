@@ -69,25 +69,15 @@ export function cacheControlOf({ maxAgeMs, public: isPublic }: NonNullable<Manif
 /** Headers that describe a body, which a 304 does not have. */
 const bodyHeaders = ['content-type', 'content-length', 'content-encoding', 'content-language', 'content-range']
 
-/** A response that is ready to be sent. */
-interface Ready {
-  readonly payload: unknown
-  readonly status: number
-  /** Whether the action has set headers. */
-  readonly hasHeaders: boolean
-}
-
-/** Adds headers to a reply. @returns whether the response is 304, because the caller has it already */
-type Caching = (reply: FastifyReply, ready: Ready) => boolean
-
-/** Makes the caching of a method that reads; undefined for others. */
-export function makeCaching({ method, cache }: ManifestMethod): Caching | undefined {
-  if (method !== 'GET') return undefined
-  if (cache === undefined) return (reply, { status, hasHeaders }) => hasHeaders && isKnown(reply, status)
+/** The headers of a response that a method declares with `cache`; undefined for other methods. */
+export function makeCaching({
+  cache,
+}: ManifestMethod): ((reply: FastifyReply, status: number, payload: unknown) => void) | undefined {
+  if (cache === undefined) return undefined
   const shared = cacheControlOf(cache)
   const own = cacheControlOf({ maxAgeMs: cache.maxAgeMs })
-  return (reply, { status, payload }) => {
-    if (status >= 300 && status !== 304) return false
+  return (reply, status, payload) => {
+    if (status >= 300 && status !== 304) return
     if (!reply.hasHeader('cache-control')) {
       // A response to a token may be meant for its owner only.
       reply.header('cache-control', reply.request.headers.authorization === undefined ? shared : own)
@@ -95,12 +85,11 @@ export function makeCaching({ method, cache }: ManifestMethod): Caching | undefi
     addVary(reply, 'Authorization')
     const isWhole = typeof payload === 'string' || payload instanceof Uint8Array
     if (status === 200 && isWhole && !reply.hasHeader('etag')) reply.header('etag', etagOf(payload))
-    return isKnown(reply, status)
   }
 }
 
 /** Whether the caller has the response already (RFC 9110 §13.2.2). */
-function isKnown(reply: FastifyReply, status: number): boolean {
+export function isKnown(reply: FastifyReply, status: number): boolean {
   if (status !== 200) return false
   const { headers } = reply.request
   const ifNoneMatch = headers['if-none-match']

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
 import { type ActionContext, ActionResponse } from './action-context.ts'
 import { compress, restoreCoding } from './compression.ts'
-import { addVary, makeCaching, removeBodyHeaders } from './conditions.ts'
+import { addVary, isKnown, makeCaching, removeBodyHeaders } from './conditions.ts'
 import { isUnwelcome } from './connections.ts'
 import { errors } from './errors.ts'
 import { discardResult } from './raw-body.ts'
@@ -141,12 +141,15 @@ interface PreparedResponse {
 }
 
 function makeResponder({ method, counter }: Sending, { pageHeaders, basePath, compression }: SendSources) {
-  const cache = makeCaching(method)
+  const addCaching = makeCaching(method)
+  const isReading = method.method === 'GET'
   const isCompressed = compression && method.compression !== false
   return (reply: FastifyReply, { status, written, explicit }: PreparedResponse): Promise<void> | undefined => {
     if (explicit !== undefined) addHeaders(reply, explicit.headers, basePath)
     const { payload, type, isJson } = written
-    if (cache !== undefined && cache(reply, { status, payload, hasHeaders: explicit !== undefined })) {
+    addCaching?.(reply, status, payload)
+    const hasValidator = addCaching !== undefined || explicit !== undefined
+    if (isReading && hasValidator && isKnown(reply, status)) {
       if (payload instanceof Readable) payload.destroy()
       counter.count(reply, 304)
       removeBodyHeaders(reply)
