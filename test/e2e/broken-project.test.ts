@@ -119,13 +119,13 @@ const cases: Record<string, Case> = {
   'an unknown connection class': {
     break: connection('{ class: sqlit, config: { file: orders.db } }'),
     code: 'WP_DEFINITION_CLASS_UNKNOWN',
-    at: 'waypost.yml:9:20',
+    at: 'waypost.yml:10:20',
     says: /^Unknown connection class "sqlit"$/,
   },
   'a config that its connection class does not take': {
     break: connection('{ class: sqlite, config: { file: 7 } }'),
     code: 'WP_DEFINITION_CLASS_CONFIG',
-    at: 'waypost.yml:9:44',
+    at: 'waypost.yml:10:44',
     says: /"config\/file" must be string, not 7/,
   },
 }

@@ -27,8 +27,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
   before(async () => {
     project = await makeProject()
     receiver = await openReceiver()
-    const settings = '\nconfig: { delivery_delays: [0s, 0s, 0s] }\n'
-    await project.write('waypost.yml', (await project.read('waypost.yml')) + settings)
+    await project.edit('waypost.yml', 'config: {', 'config: { delivery_delays: [0s, 0s, 0s],')
     await startDev()
     const body = { event: 'todo_created', endpoint: `${receiver.url}?token=hush` }
     assert.equal((await send(port, { path: '/consumer/subscription', body, headers })).status, 201)

@@ -21,10 +21,7 @@ export default class Hello {
   }
 }
 `
-const additions = `config:
-  delivery_allow: [127.0.0.0/8]
-  delivery_delays: [1s, 0s, 0s]
-`
+const additions = 'delivery_allow: [127.0.0.0/8], delivery_delays: [1s, 0s, 0s],'
 
 describe('from init to a rollback', { concurrency: 2 }, () => {
   for (const kind of defaultKinds) describe(kind, { concurrency: 1 }, () => tell(kind))
@@ -161,7 +158,7 @@ function tell(kind: 'sqlite' | 'postgresql'): void {
       'schema: !include',
       '  /hello: { methods: { GET: { public: true, response: Message, action: src/hello.ts } } }\nschema: !include',
     )
-    await project.write('waypost.yml', (await project.read('waypost.yml')) + additions)
+    await project.edit('waypost.yml', 'config: {', `config: { ${additions}`)
     const polling = poll(serving.port)
     const { activated, changes, servers } = JSON.parse(await project.ok('deploy --yes --json'))
     assert.equal(activated, true)

@@ -96,9 +96,10 @@ export default class InsertOrder implements Action<'POST /order'> {
     await project.route('POST /orders --scopes orders')
     await assertValid(project)
     const after = await project.read('waypost.yml')
-    assert.ok(after.startsWith(before))
+    const [routes, config] = before.split(/^(?=config:)/m) as [string, string]
+    assert.ok(after.startsWith(routes) && after.includes(`\n${config}`))
     assert.equal(
-      after.slice(before.length).replace(/^schema:[^]*/m, ''),
+      after.slice(routes.length).replace(/^(?:config|schema):[^]*/m, ''),
       `  /orders:
     methods:
       GET:
