@@ -17,6 +17,7 @@ test('a thread that needs no variables caches its compiled code where this proce
     require('node:module').getCompileCacheDir(), Object.keys(process.env)])`
   const worker = new Worker(script, { eval: true, env: makeBareEnvironment() })
   const [[cache, names]] = (await once(worker, 'message')) as [[string, string[]]]
-  assert.equal(cache, getCompileCacheDir())
+  // The folder within it has the flags of V8 in its name, which another test file in this process may have changed.
+  assert.equal(path.dirname(cache), path.dirname(getCompileCacheDir()!))
   assert.deepEqual(names, ['NODE_COMPILE_CACHE'])
 })
