@@ -98,6 +98,8 @@ function makeTypeOf(type: unknown, schema: Keywords, scope: TypeScope): TypeText
     case 'boolean':
     case 'null':
       return atom(type)
+    case 'file':
+      return atom('File')
     default:
       return unknownType
   }

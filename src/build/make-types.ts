@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
-import type { Definition, Method, Route } from '../definition/index.ts'
-import { bodylessStatuses } from '../kit/index.ts'
+import type { Definition, MediaType, Method, Route } from '../definition/index.ts'
+import { bodylessStatuses, itemTypes } from '../kit/index.ts'
 import { reachesAccess, reachesDefault, reachesRequiredDefault } from '../schema/index.ts'
 import { makeType, propertiesOf } from './make-type.ts'
 import { makeAliases, resolveReference, type InputTypes, type TypeScope } from './type-scope.ts'
@@ -112,10 +112,7 @@ function makeRoute(route: Route, method: Method, { scope, received, sent }: Rout
   const inside: Scoped = { ...scope, input: received }
   const body = makeBody(method, inside)
   const sentBody = makeBody(method, { ...scope, input: sent })
-  const responses = Object.entries(method.responses).map(([status, schema]) => ({
-    key: /^\d+$/.test(status) ? status : makeKey(status),
-    type: bodylessStatuses.has(status) ? atom('undefined') : typeOf(schema, scope),
-  }))
+  const responses = makeResponses(method, scope)
   const members = [
     { key: 'params', type: makeParams(route.path, method.params, scope) },
     { key: 'query', type: method.query === undefined ? atom('{}') : typeOf(method.query, inside) },
@@ -131,6 +128,25 @@ function makeRoute(route: Route, method: Method, { scope, received, sent }: Rout
     type: atom(`{\n${lines.join('\n')}\n}`),
     description: method.description,
   }
+}
+
+/** Returns the type of the body of each status, in ascending order. */
+function makeResponses({ responses, responseTypes = {} }: Method, scope: Scoped): Member[] {
+  const statuses = [...new Set([...Object.keys(responses), ...Object.keys(responseTypes)])].toSorted()
+  return statuses.map((status) => {
+    const key = /^\d+$/.test(status) ? status : makeKey(status)
+    const types = Object.hasOwn(responseTypes, status) ? responseTypes[status] : undefined
+    if (types !== undefined)
+      return { key, type: makeUnion(Object.entries(types).map((one) => makeSentType(one, scope))) }
+    return { key, type: bodylessStatuses.has(status) ? atom('undefined') : typeOf(responses[status]!, scope) }
+  })
+}
+
+/** Returns the type of what an action sends. Without a schema, it is text; bytes and streams are always allowed. */
+function makeSentType([type, { schema }]: readonly [string, MediaType], scope: Scoped): TypeText {
+  if (schema === undefined) return atom('string')
+  if (!itemTypes.has(type)) return typeOf(schema, scope)
+  return atom(`AsyncIterable<${typeOf(schema, scope).text}>`)
 }
 
 /** Returns the type that an action may return: the body of the lowest 2xx, or nothing if a 2xx has no body. */
@@ -156,7 +172,13 @@ function makeParams(path: string, schema: JsonSchema | undefined, scope: Scoped)
   )
 }
 
-function makeBody({ method, request }: Method, scope: Scoped): TypeText {
+function makeBody({ method, request, requestTypes }: Method, scope: Scoped): TypeText {
+  if (requestTypes !== undefined)
+    return makeUnion(
+      Object.values(requestTypes).map(({ schema }) =>
+        schema === undefined ? atom('ReadableStream<Uint8Array>') : typeOf(schema, scope),
+      ),
+    )
   if (request !== undefined) return typeOf(request, scope)
   return atom(method === 'GET' || method === 'DELETE' ? 'undefined' : 'Record<string, unknown>')
 }

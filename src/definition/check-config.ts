@@ -16,6 +16,8 @@ export interface CheckedConfig {
   readonly written: Readonly<Record<string, unknown>>
   /** The scopes of each new user; undefined if they depend on unset variables. */
   readonly defaultScopes: readonly string[] | undefined
+  /** The maximum size of a request body in bytes; undefined if it depends on unset variables. */
+  readonly bodyLimit: number | undefined
 }
 
 /** Checks the settings below `config:` whose variables are known. */
@@ -26,7 +28,7 @@ export function checkConfig(
 ): CheckedConfig {
   if (config?.kind !== 'map') {
     if (config !== undefined && config.kind !== 'broken' && !isEmpty(config)) reportNotMap(context, config)
-    return { written: {}, defaultScopes: defaultSettings.scopes_default }
+    return { written: {}, defaultScopes: defaultSettings.scopes_default, bodyLimit: defaultSettings.body_limit }
   }
   context.variablePlaces.push(config)
   const written: [string, unknown][] = []
@@ -47,8 +49,12 @@ export function checkConfig(
   }
   const scopes = config.entries.get('scopes_default')?.value
   recordScopes(context, splitList(scopes))
-  const isKnown = scopes === undefined || known.some(([key]) => key === 'scopes_default')
-  return { written: Object.fromEntries(written), defaultScopes: isKnown ? settings.scopes_default : undefined }
+  const isKnown = (name: string) => !config.entries.has(name) || known.some(([key]) => key === name)
+  return {
+    written: Object.fromEntries(written),
+    defaultScopes: isKnown('scopes_default') ? settings.scopes_default : undefined,
+    bodyLimit: isKnown('body_limit') ? settings.body_limit : undefined,
+  }
 }
 
 /** Returns the items of a list, which may be written as text with commas. */

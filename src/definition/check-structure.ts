@@ -241,7 +241,7 @@ function reportValue(node: Node, shape: Shape, { label, checking }: CheckContext
   const problem = isChoice
     ? `${describeNode(node)} is not ${expected}`
     : `${label.name} must be ${expected}, not ${describeContent(node)}`
-  const hint = hintFor(node, shape, checking.report) ?? findValueHint(node, shape) ?? shape.valueHint
+  const hint = findValueHint(node, shape) ?? hintFor(node, shape, checking.report) ?? shape.valueHint
   emit(checking, {
     code: 'WP_DEFINITION_VALUE_INVALID',
     at: node,

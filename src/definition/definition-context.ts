@@ -29,6 +29,13 @@ export interface DefinitionContext {
   readonly operationIds: Map<string, { readonly id: string; readonly at: Node }>
   /** Schemas of request bodies. */
   readonly requests: Node[]
+  /** Requests with files: how many bytes these may have together, and the limit that the method declares. */
+  readonly uploads: {
+    readonly at: Span
+    readonly bytes: number
+    readonly limit: number | undefined
+    readonly isDeclared: boolean
+  }[]
   /** Nodes in which `${env.NAME}` is allowed. */
   readonly variablePlaces: Node[]
   /** Declarations in `env:` with the span of their key. */

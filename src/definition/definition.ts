@@ -52,9 +52,21 @@ export interface Method {
   readonly params?: JsonSchema
   /** Object schema of the query parameters. */
   readonly query?: JsonSchema
+  /** Schema of a JSON body. */
   readonly request?: JsonSchema
-  /** Schema by status, in ascending order; at the end `4XX`, `5XX` and `default`. */
+  /** Set if `content` lists the media types of the body. The schema of JSON is in `request` too. */
+  readonly requestTypes?: Readonly<Record<string, MediaType>>
+  /**
+   * Schema of the JSON by status, in ascending order; at the end `4XX`, `5XX` and `default`. A status whose `content` has
+   * no JSON is only in `responseTypes`.
+   */
   readonly responses: Readonly<Record<string, JsonSchema>>
+  /** The media types of the statuses with `content`. The schema of JSON is in `responses` too. */
+  readonly responseTypes?: Readonly<Record<string, Readonly<Record<string, MediaType>>>>
+  /** Set if the action gets the bytes of the body too. */
+  readonly raw?: true
+  /** Maximum size of the body in bytes, instead of the setting of this name. */
+  readonly bodyLimit?: number
   /** What its action class describes beyond the schemas. */
   readonly http?: ActionHttp
   readonly action: ActionUse
@@ -68,6 +80,15 @@ export interface Method {
   /** Set if responses are never compressed. */
   readonly compression?: false
   readonly at: Location
+}
+
+/**
+ * One media type of a body; without a schema, bytes. The schema of `text/event-stream` and `application/jsonl` is that of
+ * one item. Properties of a `multipart/form-data` schema, and the items of its arrays, may be files:
+ * `{ type: 'file', maxSize: BYTES, types: [TYPE] }`.
+ */
+export interface MediaType {
+  readonly schema?: JsonSchema
 }
 
 export type ActionUse = { readonly file: string; readonly at: Location } | ClassUse

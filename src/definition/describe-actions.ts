@@ -6,7 +6,7 @@ import type {
   JsonSchema,
   TablesSnapshot,
 } from '../contract/index.ts'
-import { bodylessStatuses } from '../kit/index.ts'
+import { bodylessStatuses, isJsonType } from '../kit/index.ts'
 import { parsePointer } from '../schema/index.ts'
 import { isActionHttp } from './is-action-http.ts'
 import type { ClassConfigs } from './check-class-configs.ts'
@@ -241,13 +241,34 @@ function completeRoute(route: Route, described: Route | undefined, descriptions:
       ...method,
       params: described.methods[0]?.params ?? method.params,
       query: query ?? method.query,
-      request: request ?? method.request,
-      responses: { ...responses, ...method.responses }, // keys that are numbers are in their order
+      ...completeRequest(method, request),
+      responses: completeResponses(method, responses),
       http,
       action: plan === undefined ? method.action : { ...(method.action as ClassUse), plan },
     })
   })
   return { ...route, methods }
+}
+
+/** A method with `content` has the described schema only in place of its JSON. */
+function completeRequest(
+  { request, requestTypes }: Method,
+  described: JsonSchema | undefined,
+): Pick<Partial<Method>, 'request' | 'requestTypes'> {
+  const json = Object.keys(requestTypes ?? {}).find(isJsonType)
+  if (described === undefined || (requestTypes !== undefined && json === undefined))
+    return omitUndefined({ request, requestTypes })
+  const types = json === undefined ? undefined : { ...requestTypes, [json]: { schema: described } }
+  return omitUndefined({ request: described, requestTypes: types })
+}
+
+/** Declared responses are kept, also those without JSON. */
+function completeResponses(
+  { responses, responseTypes = {} }: Method,
+  described: Method['responses'] = {},
+): Method['responses'] {
+  const others = Object.entries(described).filter(([status]) => !Object.hasOwn(responseTypes, status))
+  return { ...Object.fromEntries(others), ...responses } // keys that are numbers are in their order
 }
 
 /** Any file name: the descriptions are checked without actions. */

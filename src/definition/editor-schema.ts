@@ -1,7 +1,9 @@
 import type { Shape } from './check-structure.ts'
 import { classUseTitle, language, opaque } from './language.ts'
 import { settingsLanguage } from './settings-language.ts'
-import { schema2020, schemaDraft07 } from './schema-language.ts'
+import { multipartType } from '../kit/index.ts'
+import { mediaTypePattern } from './check-media-type.ts'
+import { fileShape, schema2020, schemaDraft07 } from './schema-language.ts'
 
 /** The schemas of the configs of known classes, by name. */
 export type ConfigSchemas = Readonly<Record<string, object>>
@@ -20,6 +22,8 @@ export function makeEditorSchema(configs: ConfigSchemas = {}): object {
     properties: addConfigs(properties, Object.keys(configs)),
     $defs: {
       schema: writeSchemaPlace(),
+      request: writeBody({ [multipartType]: writeMultipart() }),
+      response: writeBody({}),
       parameters: writeParametersPlace(),
       config: writeShape(settingsLanguage),
       ...Object.fromEntries(Object.entries(configs).map(([name, config]) => [`config of ${name}`, allowText(config)])),
@@ -74,6 +78,50 @@ function writeSchemaPlace(): object {
   const items = { ...describe(described), anyOf: [sub, { type: 'array', items: sub }] }
   const keywords = writeParts({ ...schema2020, properties: { ...earlier, ...later, items } })
   return { anyOf: [keywords, { type: 'boolean' }, included] }
+}
+
+/** A schema, or a map with the key `content`. */
+function writeBody(own: Readonly<Record<string, object>>): object {
+  const sub = { $ref: opaque.schema }
+  const byType = {
+    type: 'object',
+    minProperties: 1,
+    propertyNames: { pattern: mediaTypePattern },
+    properties: own,
+    additionalProperties: { anyOf: [sub, { type: 'null' }] },
+  }
+  const list = { type: 'array', minItems: 1, uniqueItems: true, items: { type: 'string', pattern: mediaTypePattern } }
+  const content = {
+    description: 'Media types of the body: a map of media type to schema, or a list. Without a schema it is bytes',
+    anyOf: [byType, list, included],
+  }
+  return {
+    anyOf: [{ type: 'object', required: ['content'], additionalProperties: false, properties: { content } }, sub],
+  }
+}
+
+/** A schema of type object, whose properties may be files. */
+function writeMultipart(): object {
+  const sub = { $ref: opaque.schema }
+  const file = writeParts(fileShape)
+  const files = {
+    type: 'object',
+    required: ['type', 'maxItems', 'items'],
+    properties: { type: { const: 'array' }, maxItems: { type: 'integer', minimum: 0 }, items: file },
+  }
+  const isFile = { properties: { type: { const: 'file' } }, required: ['type'] }
+  const isList = { properties: { items: isFile }, required: ['items'] }
+  const part = choose(isFile, file, choose(isList, files, sub))
+  const parts = { properties: { properties: { anyOf: [{ type: 'object', additionalProperties: part }, included] } } }
+  return {
+    description: 'Schema of the parts, by name; parts may be files: { type: file, maxSize: 5mb }',
+    ...choose({ type: 'object', required: ['properties'] }, parts, sub),
+  }
+}
+
+function choose(condition: object, yes: object, no: object): object {
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  return { if: condition, then: yes, else: no }
 }
 
 function describe({ description }: Shape = {}): Shape {

@@ -10,6 +10,7 @@ export type {
   EventDefinition,
   HttpMethod,
   Location,
+  MediaType,
   Method,
   PluginUse,
   Rate,

@@ -6,7 +6,13 @@ import { variableTypes } from '../kit/index.ts'
 // key must look.
 
 /** Values that are checked elsewhere, because their meaning depends on more than their structure. */
-export const opaque = { schema: '#/$defs/schema', parameters: '#/$defs/parameters', config: '#/$defs/config' } as const
+export const opaque = {
+  schema: '#/$defs/schema',
+  request: '#/$defs/request',
+  response: '#/$defs/response',
+  parameters: '#/$defs/parameters',
+  config: '#/$defs/config',
+} as const
 
 /** Durations, sizes and similar values are checked when they are parsed. */
 const duration = (description: string) => Type.String({ title: 'a duration such as 30s or 5m', description })
@@ -102,8 +108,10 @@ const action = Type.Union(
   { title: 'a file, the name of an action, or a class with its config', description: 'The code that runs' },
 )
 
+const responsePlace = (description: string) => Type.Ref(opaque.response, { description })
+
 /** A response without a body, such as 204, has no schema. */
-const responseSchema = Type.Union([schemaPlace('Schema of the response'), Type.Null()])
+const responseSchema = Type.Union([responsePlace('Schema of the response'), Type.Null()])
 
 const method = closed('a method', {
   description,
@@ -118,13 +126,23 @@ const method = closed('a method', {
   public: Type.Optional(Type.Boolean({ description: 'Allows calls without a token; scopes then have no effect' })),
   scopes: Type.Optional(scopeNames('Replaces the scopes of the route; [] allows any valid token')),
   parameters: Type.Optional(parametersPlace('Query parameters')),
-  request: Type.Optional(schemaPlace('Schema of the request body')),
-  response: Type.Optional(schemaPlace('Schema of the 200 response (JSON)')),
+  request: Type.Optional(
+    Type.Ref(opaque.request, { description: 'Schema of the JSON body, or `content` with its media types' }),
+  ),
+  body_limit: Type.Optional(
+    Type.String({
+      title: 'a size such as 512kb or 10mb',
+      description: 'Maximum size of the request body; default: the setting of this name',
+    }),
+  ),
+  raw: Type.Optional(Type.Boolean({ description: 'Also passes the exact bytes of the body to the action' })),
+  response: Type.Optional(responsePlace('Schema of the JSON of the 200 response, or `content` with its media types')),
   responses: Type.Optional(
     mapOf(responseSchema, {
       names: 'a response',
       ...statuses,
-      description: 'Schemas of the JSON responses, by status; `4XX`, `5XX` and `default` apply to all other errors',
+      description:
+        'Schema or `content` of each response, by status; `4XX`, `5XX` and `default` apply to all other errors',
     }),
   ),
   action,

@@ -23,6 +23,7 @@ import {
 import type { DefinitionContext } from './definition-context.ts'
 import { describeNode, isEmpty, valueOf, type Node } from './node.ts'
 import { resolveSchemas, type ResolvedSchemas } from './resolve-references.ts'
+import { checkUploads } from './read-body-limits.ts'
 import { makeSchemas } from './schemas.ts'
 import { makeSection, type Section } from './section.ts'
 
@@ -41,7 +42,8 @@ export function makeDefinition(loading: LoadContext, root: Node, variables?: Var
   const routes = makeRoutes(context, section('routes'))
   const cronjobs = makeCronjobs(context, section('cronjob'), variables)
   const plugins = makePlugins(context, section('plugins'))
-  const { written: config, defaultScopes } = checkConfig(context, section('config'), variables)
+  const { written: config, defaultScopes, bodyLimit } = checkConfig(context, section('config'), variables)
+  checkUploads(context, bodyLimit)
 
   const resolved = resolveSchemas(context.schemas)
   checkContradictions(context.schemas, resolved)
@@ -99,6 +101,7 @@ function makeContext(loading: LoadContext, root: Node): DefinitionContext {
     dispatches: new Map(),
     operationIds: new Map(),
     requests: [],
+    uploads: [],
     variablePlaces: [],
     declared: new Map(),
     afterSchemas: [],

@@ -1,12 +1,14 @@
 import type { JsonSchema } from '../contract/index.ts'
-import { bodylessStatuses, isReservedName, parseDuration } from '../kit/index.ts'
+import { isReservedName, parseDuration } from '../kit/index.ts'
 import type { HttpMethod, Method } from './definition.ts'
 import { makeAction } from './make-action.ts'
+import { makeBody, type Body } from './make-content.ts'
 import { makeParameters } from './make-parameters.ts'
+import { makeResponses } from './make-responses.ts'
+import { readBodyLimits } from './read-body-limits.ts'
 import { includeSiteOf } from './load-context.ts'
 import { omitUndefined, locationOf, recordScopes, type DefinitionContext } from './definition-context.ts'
-import { entriesOf, isEmpty, itemsOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
-import { makeSchema } from './schemas.ts'
+import { itemsOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
 import { checkName } from './section.ts'
 import type { Span } from './source.ts'
 
@@ -33,6 +35,7 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
   checkScopes(context, entry, shared)
   const query = node.entries.get('parameters')
   const dispatch = valueOf(node, 'dispatch')
+  const request = makeRequest(context, entry)
   if (dispatch !== undefined) context.dispatches.set(`${key} ${shared.path}`, dispatch)
   const method = {
     method: key as HttpMethod,
@@ -43,8 +46,10 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
       ownScopes === undefined && (!isPublic(node) || shared.isPublic) ? (shared.scopes ?? []) : textsOf(ownScopes),
     params: shared.params,
     query: query === undefined ? undefined : makeParameters(context, { entry: query }),
-    request: makeRequest(context, entry),
-    responses: makeResponses(context, node),
+    request: request.json,
+    requestTypes: request.types,
+    ...makeResponses(context, node),
+    ...readBodyLimits(context, entry, request),
     action: makeAction(context, valueOf(node, 'action')),
     dispatch: readName(context, node, 'dispatch'),
     timeoutMs: readTimeout(context, node),
@@ -101,44 +106,11 @@ function checkScopes(
   loading.report.add({ code: 'WP_DEFINITION_SCOPE_MISSING', at: keySpan, parameters: { method: key, path } })
 }
 
-function makeRequest(context: DefinitionContext, { key, value }: Entry): JsonSchema | undefined {
+function makeRequest(context: DefinitionContext, { key, value }: Entry): Body {
   const request = value.kind === 'map' ? value.entries.get('request') : undefined
-  if (request === undefined) return undefined
+  if (request === undefined) return {}
   if (key === 'GET') context.loading.report.add({ code: 'WP_DEFINITION_REQUEST_UNUSED', at: request.keySpan })
-  context.requests.push(request.value)
-  return makeSchema(context.schemas, request.value)
-}
-
-function makeResponses(context: DefinitionContext, node: Node): Record<string, JsonSchema> {
-  const single = valueOf(node, 'response')
-  const entries = entriesOf(valueOf(node, 'responses'))
-  const reportProblem = (at: Entry, problem: string, hint: string): void =>
-    context.loading.report.add({
-      code: 'WP_DEFINITION_RESPONSE_INVALID',
-      at: at.keySpan,
-      parameters: { problem },
-      hint,
-    })
-  const double = entries.find(({ key }) => key === '200')
-  if (single !== undefined && double !== undefined) {
-    reportProblem(
-      double,
-      'The 200 response is defined twice',
-      '"response" defines the 200 response. Remove one of the two',
-    )
-  }
-  const made: [string, JsonSchema][] = single === undefined ? [] : [['200', makeSchema(context.schemas, single)]]
-  for (const entry of entries) {
-    const isBodyless = bodylessStatuses.has(entry.key)
-    if (isBodyless && !isEmpty(entry.value))
-      reportProblem(entry, `A ${entry.key} response has no body`, `Write "${entry.key}:" without a schema`)
-    if (!isBodyless && isEmpty(entry.value)) {
-      reportProblem(entry, `"${entry.key}" must be a schema, not empty`, 'Only 204, 205 and 304 responses have no body')
-    } else if (/^(?:[2-5]\d\d|4XX|5XX|default)$/.test(entry.key)) {
-      made.push([entry.key, isBodyless ? { type: 'null' } : makeSchema(context.schemas, entry.value)])
-    }
-  }
-  return Object.fromEntries(made.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  return makeBody(context, request.value, 'request')
 }
 
 function readName({ loading, sections }: DefinitionContext, node: Node, key: 'dispatch' | 'rate'): string | undefined {

@@ -1,7 +1,8 @@
 import type { JsonSchema } from '../contract/index.ts'
+import { formType, multipartType } from '../kit/index.ts'
 import { makePointer } from '../schema/index.ts'
 import type { DefinitionContext } from './definition-context.ts'
-import { describeNode, textOf, valueOf, type Entry, type MapNode, type Node } from './node.ts'
+import { describeNode, entriesOf, textOf, valueOf, type Entry, type MapNode, type Node } from './node.ts'
 import type { Report } from './report.ts'
 import type { ResolvedSchemas } from './resolve-references.ts'
 import { typeNames } from './schema-language.ts'
@@ -121,8 +122,30 @@ function checkParameter(
 
 const maxHops = 50
 
+/** Checks the schema of a body that consists of named parts. */
+export function checkParts(
+  context: DefinitionContext,
+  { node, part, resolved }: { readonly node: Node; readonly part: string; readonly resolved: ResolvedSchemas },
+): void {
+  const { report } = context.loading
+  if (report.isUnclear(node)) return
+  const type = typeOf(context, node, resolved)
+  if (type !== 'object') {
+    const problem = `The schema of ${part} must be of type object${type === undefined ? '' : `, not "${type}"`}`
+    report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at: node, parameters: { problem } })
+    return
+  }
+  if (part !== formType) return
+  for (const { key: name, value } of entriesOf(valueOf(node, 'properties'))) {
+    if (typeOf(context, value, resolved) !== 'object' || report.isUnclear(value)) continue
+    const problem = `"${name}" cannot be of type "object": a form contains text`
+    const hint = `Use ${multipartType}, whose parts may be JSON`
+    report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at: value, parameters: { problem }, hint })
+  }
+}
+
 /** Returns the type of a schema, following references. */
-function typeOf({ schemas }: DefinitionContext, start: Node, { targets }: ResolvedSchemas): string | undefined {
+export function typeOf({ schemas }: DefinitionContext, start: Node, { targets }: ResolvedSchemas): string | undefined {
   let node: Node | undefined = start
   for (let hops = 0; hops < maxHops && node !== undefined; hops += 1) {
     const [type, other] = valueOf(node, 'type')?.kind === 'list' ? [] : typesOfSchema(schemas.walking, node)

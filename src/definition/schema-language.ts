@@ -18,7 +18,9 @@ const names = Type.Array(Type.String({ title: 'a name' }), {
 const text = Type.String({ title: 'a string' })
 
 export const typeNames = ['string', 'integer', 'number', 'boolean', 'object', 'array', 'null'] as const
-const typeName = Type.Enum([...typeNames], { title: 'a JSON Schema type' })
+const fileHint =
+  'A file is a property of a multipart schema that is written below multipart/form-data, or the items of an array there'
+const typeName = Type.Enum([...typeNames], { title: 'a JSON Schema type', valueHints: { '^file$': fileHint } })
 
 const annotations = {
   $schema: text,
@@ -40,6 +42,7 @@ const annotations = {
 const validation = {
   type: Type.Union([typeName, Type.Array(typeName, { minItems: 1, uniqueItems: true })], {
     title: 'a JSON Schema type or a list of them',
+    valueHints: { '^file$': fileHint },
   }),
   enum: Type.Array(Type.Unknown(), { title: 'a list of values', minItems: 1 }),
   const: Type.Unknown(),
@@ -86,6 +89,9 @@ const keyHints = {
   id: 'Write $id',
   divisibleBy: 'Write multipleOf',
   extends: 'Write allOf',
+  content: 'Write it alone, in place of the schema of a request or a response',
+  maxSize: 'It limits a file: { type: file, maxSize: 5mb } in a multipart schema',
+  types: 'Write type: [TYPE, TYPE]. Of files in a multipart schema, "types" lists the media types',
   $dynamicRef: 'Write $ref',
   $dynamicAnchor: 'Write $anchor',
   $recursiveRef: 'Write $ref',
@@ -129,6 +135,27 @@ export const schemaDraft07 = closed({
   additionalItems: sub,
   dependencies,
 })
+
+/** A file of a multipart body. It is no JSON Schema. */
+export const fileShape = Type.Object(
+  {
+    type: Type.Literal('file', { description: 'A file that is uploaded' }),
+    description: Type.Optional(Type.String({ title: 'a string', description: 'Description, shown in /docs' })),
+    types: Type.Optional(
+      Type.Array(Type.String({ title: 'a media type' }), {
+        title: 'a list of media types',
+        description: 'Media types that are accepted; default: all',
+        minItems: 1,
+        uniqueItems: true,
+      }),
+    ),
+    maxSize: Type.Union([Type.String(), Type.Integer({ minimum: 1 })], {
+      title: 'a size such as 5mb',
+      description: 'Maximum size of the file, for example 5mb; an integer is a number of bytes',
+    }),
+  },
+  { title: 'a file', additionalProperties: false },
+)
 
 /** The formats of ajv-formats: those of JSON Schema, of OpenAPI, and two lenient ones for times without a time zone. */
 export const formats: readonly string[] = (

@@ -33,6 +33,7 @@ export function makeSchemas(loading: LoadContext, section: Section): Schemas {
     references: [],
     written: new Map(),
     implied: new Map(),
+    files: new Map(),
     outputs: new Map(),
     hintFor,
   }

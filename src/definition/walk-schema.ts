@@ -76,6 +76,8 @@ export interface WalkContext {
   readonly written: Map<object, WrittenSchema>
   /** The types of schemas whose other keywords imply them. */
   readonly implied: Map<Node, readonly string[]>
+  /** The schemas of files, which were converted before. */
+  readonly files: Map<Node, JsonSchema>
   /** What each root was converted to. */
   readonly outputs: Map<SchemaRoot, JsonSchema>
   /** Returns the hint for a text in place of a schema. */
@@ -149,6 +151,8 @@ function makeLevel(): Level {
 function walk(walking: WalkContext, node: Node, position: WalkPosition): JsonSchema {
   position.root.pointers.set(node, position.pointer)
   walking.levels.set(node, position.level)
+  const file = walking.files.get(node)
+  if (file !== undefined) return file
   if (node.kind === 'scalar' && typeof node.value === 'boolean') return node.value
   if (node.kind !== 'map') {
     position.level.open = true

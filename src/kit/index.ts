@@ -16,8 +16,9 @@ export {
   type VariableType,
   type VariableValue,
 } from './declared-variable.ts'
+export { formType, itemTypes, multipartType } from './media-types.ts'
 export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range } from './diagnostic.ts'
-export { formatDuration, formatTime, parseDuration } from './time.ts'
+export { formatDuration, formatSize, formatTime, parseDuration, parseSize } from './time.ts'
 export {
   exportVariables,
   locateVariables,

@@ -28,6 +28,12 @@ export function parseSize(text: string): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined
 }
 
+/** Formats a size as it is written in `config`: `512kb`, `10mb`, `1500b`. */
+export function formatSize(bytes: number): string {
+  const unit = (['gb', 'mb', 'kb'] as const).find((one) => bytes >= sizes[one] && bytes % sizes[one] === 0) ?? 'b'
+  return `${bytes / sizes[unit]}${unit}`
+}
+
 /**
  * Formats a duration: `40 s`, `15 minutes`, `2 hours`, `3 days`.
  * @param round rounds the number; up by default, which suits times to wait

@@ -50,8 +50,17 @@ export interface ManifestMethod {
   readonly scopes: readonly string[]
   readonly params?: JsonSchema
   readonly query?: JsonSchema
+  /** Schema of a JSON body. */
   readonly request?: JsonSchema
+  /** Set if the media types of the body are listed. The schema of JSON is in `request` too. */
+  readonly requestTypes?: Readonly<Record<string, ManifestMediaType>>
+  /** Schema of the JSON by status. A status without JSON is only in `responseTypes`. */
   readonly responses: Readonly<Record<string, JsonSchema>>
+  readonly responseTypes?: Readonly<Record<string, Readonly<Record<string, ManifestMediaType>>>>
+  /** Set if the action gets the bytes of the body too. */
+  readonly raw?: true
+  /** Maximum size of the body in bytes, instead of the setting `body_limit`. */
+  readonly bodyLimit?: number
   /** What its action class describes beyond the schemas. */
   readonly http?: ActionHttp
   readonly action: ManifestAction
@@ -63,6 +72,11 @@ export interface ManifestMethod {
   readonly cache?: { readonly maxAgeMs: number; readonly public?: true }
   /** Set if responses are never compressed. */
   readonly compression?: false
+}
+
+/** A media type of a body; without a schema, bytes. Of event streams and JSON lines, it is the schema of one item. */
+export interface ManifestMediaType {
+  readonly schema?: JsonSchema
 }
 
 /** The code of an action: an artifact whose default export is its class, or a class of a plugin. */

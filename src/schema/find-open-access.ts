@@ -26,6 +26,7 @@ interface AccessParts {
       readonly scopes: readonly string[]
       readonly rate?: string
       readonly responses: Readonly<Record<string, JsonSchema>>
+      readonly responseTypes?: Readonly<Record<string, Readonly<Record<string, { readonly schema?: JsonSchema }>>>>
     }[]
   }[]
   readonly events: Readonly<Record<string, { readonly schema?: JsonSchema; readonly scopes?: readonly string[] }>>
@@ -78,10 +79,10 @@ function findOpenEvents(parts: AccessParts, defaultScopes: readonly string[]): r
 /** Returns a function that tells whether public methods return a schema, by all references in their successful responses. */
 function makePublicTest({ routes, schemas }: AccessParts): (schema: JsonSchema | undefined) => boolean {
   const methods = routes.flatMap((route) => route.methods).filter((method) => method.public)
-  const responses = methods.flatMap((method) =>
-    Object.entries(method.responses).flatMap(([status, schema]) => (status.startsWith('2') ? [schema] : [])),
+  const responses = methods.flatMap(({ responses, responseTypes = {} }) =>
+    [...Object.entries(responses), ...Object.entries(responseTypes)].filter(([status]) => status.startsWith('2')),
   )
-  const found = new Set(responses.flatMap(listReferences))
+  const found = new Set(listReferences(responses))
   // The set grows while it is iterated.
   for (const reference of found) {
     const { name } = parseReference(reference)

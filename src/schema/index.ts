@@ -23,6 +23,7 @@ export {
   requireWithoutDefault,
   requireWithoutDefaults,
 } from './defaults.ts'
+export { isFilePart, isFileSchema, listFileParts, sumFileSizes, withoutFiles, type FilePart } from './files.ts'
 export { findOpenAccess, type AccessWarning } from './find-open-access.ts'
 export { generateSample } from './generate-sample.ts'
 export { findContradiction, type Contradiction } from './find-contradiction.ts'

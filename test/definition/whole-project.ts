@@ -11,6 +11,26 @@ routes:
       GET: { public: true, parameters: Query, responses: { 200: List, 404: { $ref: "#/$defs/p", $defs: { p: true } } }, action: src/a.ts }
       PUT: { request: { $ref: "schema:///Item#/properties/inner" }, response: true, action: named, timeout: 3s, dispatch: made }
       POST: { request: Old, responses: { 204: }, action: { class: echo }, html: trusted }
+  /b:
+    scopes: []
+    methods:
+      GET: { responses: { 200: { content: { application/json: Item, text/csv: { type: string } } }, 400: { content: [text/plain] } }, action: src/a.ts }
+      PUT: { request: { content: [image/png, image/jpeg] }, response: { content: { text/event-stream: Item } }, body_limit: 1mb, action: src/a.ts }
+      POST:
+        request:
+          content:
+            application/json: Item
+            multipart/form-data:
+              type: object
+              required: [n, f]
+              properties:
+                n: { type: integer }
+                f: { type: file, maxSize: 100kb, types: [image/png] }
+                fs: { type: array, maxItems: 2, items: { type: file, maxSize: 10kb } }
+            application/x-www-form-urlencoded: Query
+            text/plain: { type: string, maxLength: 100 }
+        action: src/a.ts
+      DELETE: { request: true, raw: true, action: src/a.ts }
 schema:
   Query: { type: object, properties: { q: { type: string, pattern: "^a+$" }, n: { type: [integer, "null"] } } }
   Item: { type: object, required: [inner], properties: { inner: { type: array, items: { $ref: "#" } }, one: { $ref: part.json#/definitions/x~1y } } }

@@ -188,8 +188,16 @@ function findDifferences(manifest: Manifest, definition: Definition): ManifestPr
 }
 
 function schemasOf(given: ManifestMethod, made: Method | undefined): readonly [unknown, unknown] {
-  const pick = (one: Pick<ManifestMethod, 'params' | 'query' | 'request' | 'responses'> | undefined) =>
-    one && [one.params, one.query, one.request, sortedKeys(one.responses)]
+  type Schemas = Pick<ManifestMethod, 'params' | 'query' | 'request' | 'requestTypes' | 'responses' | 'responseTypes'>
+  const pick = (one: Schemas | undefined) =>
+    one && [
+      one.params,
+      one.query,
+      one.request,
+      sortedKeys(one.requestTypes ?? {}),
+      sortedKeys(one.responses),
+      sortedKeys(one.responseTypes ?? {}),
+    ]
   return [pick(given), pick(made)]
 }
 

@@ -42,11 +42,11 @@ const methodKeys = {
   params: () => ({}), // on the route
   query: (value) => ({ parameters: value }),
   request: (value) => ({ request: value }),
-  responses: (value) => ({
-    responses: Object.fromEntries(
-      Object.entries(value).map(([status, schema]) => [status, bodylessStatuses.has(status) ? null : schema]),
-    ),
-  }),
+  requestTypes: (value) => ({ request: describeTypes(value) }),
+  responses: () => ({}), // see `describeResponses`
+  responseTypes: () => ({}),
+  raw: (value) => ({ raw: value }),
+  bodyLimit: (value) => ({ body_limit: `${value}b` }),
   http: () => ({}), // described by the class of the action
   action: (value) => ({ action: describeAction(value) }),
   dispatch: (value) => ({ dispatch: value }),
@@ -65,7 +65,18 @@ function describeMethod(method: ManifestMethod): Record<string, unknown> {
   const parts = Object.entries(method).flatMap(([key, value]) =>
     value === undefined || write[key] === undefined ? [] : [write[key](value as never)],
   )
-  return Object.assign({}, ...parts) as Record<string, unknown>
+  // `requestTypes` replaces `request`, whatever their order is.
+  const request = method.requestTypes === undefined ? {} : methodKeys.requestTypes(method.requestTypes)
+  return Object.assign({}, ...parts, request, { responses: describeResponses(method) }) as Record<string, unknown>
+}
+
+function describeTypes(types: NonNullable<ManifestMethod['requestTypes']>): object {
+  return { content: mapValues(types, ({ schema = null }) => schema) }
+}
+
+function describeResponses({ responses, responseTypes = {} }: ManifestMethod): object {
+  const json = Object.entries(responses).map(([status, one]) => [status, bodylessStatuses.has(status) ? null : one])
+  return { ...(Object.fromEntries(json) as object), ...mapValues(responseTypes, describeTypes) }
 }
 
 function describeAction(action: ManifestAction): unknown {

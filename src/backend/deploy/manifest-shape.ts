@@ -80,6 +80,13 @@ const http = strictObject({
   ),
 } satisfies Record<keyof ActionHttp, TSchema>)
 
+const mediaTypes = Type.Record(
+  Type.String({ pattern: '^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$' }),
+  strictObject({ schema: Type.Optional(schema) }),
+  { additionalProperties: false, minProperties: 1, maxProperties: 100 },
+)
+const statusPattern = '^([2-5][0-9][0-9]|4XX|5XX|default)$'
+
 const method = strictObject({
   method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
   public: Type.Boolean(),
@@ -89,9 +96,13 @@ const method = strictObject({
   params: Type.Optional(schema),
   query: Type.Optional(schema),
   request: Type.Optional(schema),
-  responses: Type.Record(Type.String({ pattern: '^([2-5][0-9][0-9]|4XX|5XX|default)$' }), schema, {
-    additionalProperties: false,
-  }),
+  requestTypes: Type.Optional(mediaTypes),
+  responses: Type.Record(Type.String({ pattern: statusPattern }), schema, { additionalProperties: false }),
+  responseTypes: Type.Optional(
+    Type.Record(Type.String({ pattern: statusPattern }), mediaTypes, { additionalProperties: false }),
+  ),
+  raw: Type.Optional(Type.Literal(true)),
+  bodyLimit: Type.Optional(Type.Integer({ minimum: 1, maximum: 16 * 1024 ** 3 })),
   http: Type.Optional(http),
   action,
   dispatch: Type.Optional(name),

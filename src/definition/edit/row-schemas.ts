@@ -35,6 +35,11 @@ export function collectRowSchemas(work: Editing, methods: readonly At[], classes
   const visit = (at: At | undefined, part: RowPart, of?: string): void => {
     if (at === undefined) return
     if (at.tree.kind === 'scalar') return addName(String(at.tree.value), at.cursor, part)
+    const content = stepInto(work, at, 'content')
+    if (content !== undefined && of === undefined) {
+      for (const one of content.tree.kind === 'map' ? childrenAt(work, content) : []) visit(one, part)
+      return
+    }
     const reference = stepInto(work, at, '$ref')
     if (reference?.tree.kind === 'scalar') {
       const [, name] = /^schema:\/\/\/([^#/]+)$/.exec(String(reference.tree.value)) ?? []

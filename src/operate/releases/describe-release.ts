@@ -238,8 +238,11 @@ export function findReferences(value: unknown): readonly string[] {
 }
 
 /** Returns the schemas of a method: its parameters, its body and its responses. */
-export function schemasOf({ params, query, request, responses }: ManifestMethod): readonly JsonSchema[] {
-  return [params, query, request, ...Object.values(responses)].filter((schema) => schema !== undefined)
+export function schemasOf(method: ManifestMethod): readonly JsonSchema[] {
+  const { params, query, request, requestTypes = {}, responses, responseTypes = {} } = method
+  const listed = [requestTypes, ...Object.values(responseTypes)].flatMap((types) => Object.values(types))
+  const all = [params, query, request, ...Object.values(responses), ...listed.map(({ schema }) => schema)]
+  return [...new Set(all)].filter((schema) => schema !== undefined)
 }
 
 /** Returns the named schemas that a value refers to, at any depth. */

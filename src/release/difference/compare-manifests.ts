@@ -2,7 +2,8 @@ import type { Manifest } from '../manifest.ts'
 import { breaking, changeKinds, harmless, type ChangeDetail, type ChangeKind, type ReleaseChange } from './change.ts'
 import { compareDeprecation, describeAccess } from './compare-access.ts'
 import { comparers, describeVariable, describeSettingChange, type EntriesContext } from './compare-entries.ts'
-import { compareMethods, nameMethod, type MethodEntry } from './compare-methods.ts'
+import { compareMethods } from './compare-methods.ts'
+import { nameMethod, type MethodEntry } from './method-entry.ts'
 import { SchemaEffects } from './schema-effects.ts'
 import { findVariableUses } from './find-variable-uses.ts'
 
@@ -81,12 +82,12 @@ function pathOfShape(shape: string): string {
 }
 
 /** Lists methods by method and path. The names of path parameters do not matter. */
-function listMethods({ routes, rates }: Manifest): ReadonlyMap<string, MethodEntry> {
+function listMethods({ routes, rates, config }: Manifest): ReadonlyMap<string, MethodEntry> {
   return new Map(
     routes.flatMap((route) =>
       route.methods.map((method) => [
         `${method.method} ${route.path.replaceAll(/:[^/]+/g, ':')}`,
-        { route, method, rates },
+        { route, method, rates, config },
       ]),
     ),
   )

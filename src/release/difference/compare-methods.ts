@@ -1,22 +1,10 @@
 import type { JsonSchema } from '../../contract/index.ts'
-import { findResponseKey } from '../../kit/index.ts'
-import type { Manifest, ManifestAction, ManifestMethod, ManifestRoute } from '../manifest.ts'
+import type { ManifestAction, ManifestMethod, ManifestRoute } from '../manifest.ts'
 import { breaking, differingKeys, harmless, describeValueChange, type ChangeDetail } from './change.ts'
 import { compareAccess, compareDeprecation, compareRates } from './compare-access.ts'
+import { compareBodyLimits, compareRequests, compareResponses } from './compare-bodies.ts'
+import { anyObject, isSuccess, label, nameMethod, type Compare, type MethodEntry } from './method-entry.ts'
 import type { SchemaEffects } from './schema-effects.ts'
-
-/** A method with the parts of the manifest that it depends on. */
-export interface MethodEntry {
-  readonly route: ManifestRoute
-  readonly method: ManifestMethod
-  readonly rates: Manifest['rates']
-}
-
-export function nameMethod({ route, method }: Pick<MethodEntry, 'route' | 'method'>): string {
-  return `${method.method} ${route.path}`
-}
-
-type Compare = (before: MethodEntry, after: MethodEntry, effects: SchemaEffects) => readonly ChangeDetail[]
 
 const isComparedElsewhere: Compare = () => []
 
@@ -28,7 +16,11 @@ const comparisons = {
   params: comparePaths,
   query: compareQueries,
   request: compareRequests,
+  requestTypes: isComparedElsewhere, // with `request`
+  bodyLimit: compareBodyLimits,
+  raw: compareValues('raw'),
   responses: compareResponses,
+  responseTypes: isComparedElsewhere, // with `responses`
   http: compareHttp,
   rate: (before, after) => compareRates(rateOf(before), rateOf(after)),
   action: (before, after) => compareAction(before.method.action, after.method.action),
@@ -72,7 +64,7 @@ function rateOf({ method: { rate }, rates }: MethodEntry) {
   return { name: rate, rate: rate === undefined ? undefined : rates[rate] }
 }
 
-function compareValues(key: 'dispatch' | 'timeoutMs' | 'html' | 'compression', label: string = key): Compare {
+function compareValues(key: 'dispatch' | 'timeoutMs' | 'html' | 'compression' | 'raw', label: string = key): Compare {
   return ({ method: was }, { method: is }) =>
     was[key] === is[key] ? [] : [harmless(describeValueChange(label, was[key], is[key]))]
 }
@@ -93,8 +85,6 @@ function compareOperationIds({ method: was }: MethodEntry, { method: is }: Metho
   const change = describeValueChange('operationId', was.operationId, is.operationId)
   return [harmless(`${change}, which renames the function of generated clients`)]
 }
-
-const anyObject: JsonSchema = { type: 'object' }
 
 /** Compares path parameters. Renaming one changes nothing for callers. */
 function comparePaths(before: MethodEntry, after: MethodEntry, effects: SchemaEffects): readonly ChangeDetail[] {
@@ -136,42 +126,6 @@ function compareQueries(before: MethodEntry, after: MethodEntry, effects: Schema
   )
 }
 
-function compareRequests(before: MethodEntry, after: MethodEntry, effects: SchemaEffects): readonly ChangeDetail[] {
-  const [was, is] = [before.method, after.method]
-  const takesBody = ['POST', 'PUT', 'PATCH'].includes(is.method)
-  const bodyOf = ({ request }: ManifestMethod) => request ?? (takesBody ? anyObject : true)
-  // Without a schema, a call without a body is accepted.
-  const isNew = was.request === undefined && is.request !== undefined
-  const details = effects.compare({
-    before: bodyOf(was),
-    after: bodyOf(is),
-    direction: 'request',
-    user: nameMethod(after),
-  })
-  return [...(isNew ? [breaking('request: a body is now required')] : []), ...label('request', details)]
-}
-
-function compareResponses(before: MethodEntry, after: MethodEntry, effects: SchemaEffects): readonly ChangeDetail[] {
-  const [was, is] = [before.method.responses, after.method.responses]
-  const statuses = [...new Set([...Object.keys(was), ...Object.keys(is)])].toSorted()
-  const [first, now] = [was, is].map((responses) =>
-    Object.keys(responses)
-      .toSorted()
-      .find((status) => status.startsWith('2')),
-  )
-  const details = statuses.flatMap((status): readonly ChangeDetail[] => {
-    // A range, such as 4XX, may describe what one of the two has no key for.
-    const [old, current] = [findResponseKey(status, was), findResponseKey(status, is)]
-    if (current === undefined) return [{ text: `response ${status}: removed`, breaking: isSuccess(status) }]
-    if (old === undefined) return [harmless(`response ${status}: added`)]
-    const pair = { before: was[old]!, after: is[current]!, direction: 'response', user: nameMethod(after) } as const
-    return label(`response ${status}`, effects.compare(pair))
-  })
-  // Actions send the lowest 2xx status by default.
-  const isOther = first !== now && first !== undefined && now !== undefined && Object.hasOwn(is, first)
-  return isOther ? [...details, breaking(`response: returns ${now}, was ${first}`)] : details
-}
-
 /** Compares the headers, media types and errors that a class describes. Only what callers must send or can miss breaks them. */
 function compareHttp({ method: { http: was } }: MethodEntry, { method: { http: is } }: MethodEntry) {
   if (JSON.stringify(was) === JSON.stringify(is)) return []
@@ -193,15 +147,6 @@ function compareHttp({ method: { http: was } }: MethodEntry, { method: { http: i
     ),
   )
   return [...required, ...ignored, ...missing]
-}
-
-/** A caller that handles an error response still works if it never gets one. */
-function isSuccess(status: string): boolean {
-  return /^[23]/.test(status)
-}
-
-function label(part: string, details: readonly ChangeDetail[]): readonly ChangeDetail[] {
-  return details.map((detail) => ({ ...detail, text: `${part}: ${detail.text}` }))
 }
 
 /** Config values are not shown, because they may be secret. */

@@ -5,6 +5,8 @@ const everyType = ['null', 'boolean', 'object', 'array', 'string', 'integer', 'n
 
 /** Returns the types of the values that all schemas accept. `number` means numbers that are not integers. */
 export function typesOf(schemas: readonly Keywords[]): ReadonlySet<string> {
+  // A file is a value of no type of JSON.
+  if (schemas.some(({ type }) => type === 'file')) return new Set(['file'])
   let types: readonly string[] = everyType
   for (const schema of schemas) {
     const own = ownTypes(schema)

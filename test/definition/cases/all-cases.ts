@@ -2,6 +2,7 @@ import { contradictionCases } from './contradiction-cases.ts'
 import { classesCases } from './classes-cases.ts'
 import { dispatchCases } from './dispatch-cases.ts'
 import { configCases } from './config-cases.ts'
+import { contentCases } from './content-cases.ts'
 import { includeCases } from './include-cases.ts'
 import { namesCases } from './names-cases.ts'
 import { pathCases } from './path-cases.ts'
@@ -18,6 +19,7 @@ export const groups: Readonly<Record<string, readonly Case[]>> = {
   'invalid YAML': yamlCases,
   includes: includeCases,
   'keys and values': structureCases,
+  'media types': contentCases,
   paths: pathCases,
   names: namesCases,
   'JSON Schemas': schemaCases,
