@@ -85,6 +85,7 @@ export type {
   ManifestConnectionClass,
   ManifestCronjob,
   ManifestEvent,
+  ManifestMediaType,
   ManifestMethod,
   ManifestMigration,
   ManifestPlugin,
