@@ -109,6 +109,21 @@ export interface DispatchOptions {
   readonly users?: readonly string[]
 }
 
+/** Options of `context.file`. */
+export interface FileOptions {
+  /** The name under which callers save the file; by default its own. */
+  readonly name?: string
+  /** The media type; by default that of the `Blob`, or the only one that the method declares. */
+  readonly type?: string
+  /** Whether browsers may show the file instead of saving it. It cannot run scripts. */
+  readonly inline?: boolean
+  /**
+   * The folder that must contain the file: required for a path, which a caller may have chosen. Paths that lead out of it,
+   * links to other folders and names with a leading dot are not found.
+   */
+  readonly root?: string | URL
+}
+
 /** The caller of an action, who is known on private routes. */
 type PrincipalOf<Key extends ActionKey> =
   RouteOf<Key> extends { readonly private: true } ? Principal : Principal | undefined
@@ -148,6 +163,12 @@ export interface Context<Key extends ActionKey = ActionKey> {
     body?: Body,
     headers?: OutgoingHttpHeaders,
   ): Response<Status, Body>
+  /**
+   * Returns a response that sends a file or a `Blob` as a download, with `Content-Disposition`, `Last-Modified`, `ETag` and
+   * `Range`. Return it from `handle`. `source` is a file URL, a `Blob`, or with `root` a path in a folder.
+   * @throws a problem 404 if there is no such file
+   */
+  file(source: URL | Blob | string, options?: FileOptions): Promise<Response<200 | 206, Raw>>
   /** The variables declared below `env:` in waypost.yml. Each server reads them when it starts the release. */
   readonly env: EnvValues
   /** The caller; undefined on a public route without a token, and in a cronjob. */

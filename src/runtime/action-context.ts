@@ -1,10 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { OutgoingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
 import { connectionErrors, type ConnectionSet } from '../connection/index.ts'
-import type { Context, DispatchOptions, EnvValues, Log, Principal, Response } from '../contract/index.ts'
+import type { Context, DispatchOptions, EnvValues, Log, Principal } from '../contract/index.ts'
 import type { Dispatch, Dispatcher, PreparedMessage } from '../events/index.ts'
 import type { Clock } from '../kit/index.ts'
+import { ActionResponse } from './action-response.ts'
 import { assertPrecondition, type ConditionalRequest } from './conditions.ts'
+import { makeFileResponse } from './media/make-file-response.ts'
 import { ActionProblem } from './problem.ts'
 
 /** Dependencies that all contexts of one generation share. */
@@ -21,19 +23,8 @@ export interface RequestSources {
   readonly signal: AbortSignal
   /** What `context.precondition` checks; undefined in a cronjob. */
   readonly conditions?: ConditionalRequest | undefined
-}
-
-/** The result of `context.respond`. A class, so that it can be told apart from a plain result. */
-export class ActionResponse implements Response {
-  readonly status: number
-  readonly body: unknown
-  readonly headers: OutgoingHttpHeaders
-
-  constructor(status: number, body: unknown, headers: OutgoingHttpHeaders = {}) {
-    this.status = status
-    this.body = body
-    this.headers = headers
-  }
+  /** Destroys a stream when the response has ended; undefined in a cronjob. */
+  readonly closeLater?: ((stream: Readable) => void) | undefined
 }
 
 interface OpenTransaction {
@@ -111,6 +102,16 @@ export class ActionContext implements Context {
     return (etag) => {
       const { conditions } = this.#request
       if (conditions !== undefined) assertPrecondition(conditions, etag)
+    }
+  }
+
+  get file(): Context['file'] {
+    return async (source, options = {}) => {
+      const { conditions, closeLater } = this.#request
+      if (conditions === undefined || closeLater === undefined)
+        throw new TypeError('context.file makes a response, which a cronjob does not have')
+      const asking = { request: conditions, now: this.#sources.clock.now(), closeLater }
+      return makeFileResponse(source, options, asking) as never
     }
   }
 

@@ -88,17 +88,29 @@ export function makeCaching({
   }
 }
 
+/** What identifies a version of a body. */
+interface Validators {
+  readonly etag: unknown
+  readonly lastModified: unknown
+}
+
 /** Whether the caller has the response already (RFC 9110 §13.2.2). */
 export function isKnown(reply: FastifyReply, status: number): boolean {
   if (status !== 200) return false
-  const { headers } = reply.request
+  return hasVersion(reply.request.headers, {
+    etag: reply.getHeader('etag'),
+    lastModified: reply.getHeader('last-modified'),
+  })
+}
+
+/** Whether the caller of a read has a version of its response. */
+export function hasVersion(headers: ConditionalRequest['headers'], { etag, lastModified }: Validators): boolean {
   const ifNoneMatch = headers['if-none-match']
   if (ifNoneMatch !== undefined) {
-    const etag = reply.getHeader('etag')
-    const tags = parseEntityTags(ifNoneMatch)
+    const tags = parseEntityTags(String(ifNoneMatch))
     return typeof etag === 'string' && tags !== undefined && isListed(tags, etag, 'weak')
   }
-  const modified = parseHttpDate(reply.getHeader('last-modified'))
+  const modified = parseHttpDate(lastModified)
   const since = parseHttpDate(headers['if-modified-since'])
   return modified !== undefined && since !== undefined && modified <= since
 }

@@ -77,6 +77,12 @@ export const errors = defineErrors({
     message: 'The pages of the backend and the portal are not part of this installation of Waypost',
     hint: 'Install the published package, or run npm ci and npm run build in its sources.',
   },
+  WP_RUNTIME_RANGE: {
+    kind: 'user',
+    status: 416,
+    message: 'The file has {size} bytes, and none of them are in the requested range',
+    hint: 'Request a range that begins before the end of the file, or omit the header Range.',
+  },
   WP_RUNTIME_REQUEST_INVALID: { kind: 'user', status: 400, message: 'The request does not match its schema' },
   WP_RUNTIME_BODY_JSON: { kind: 'user', status: 400, message: 'The JSON body is not valid: {reason}' },
   WP_RUNTIME_BODY_DEPTH: { kind: 'user', status: 400, message: 'The body is nested more than {limit} levels deep' },

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { ActionResponse } from './action-context.ts'
+import { ActionResponse } from './action-response.ts'
 
 /** A body that is sent unchanged. */
 export interface RawBody {

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log, Principal } from '../contract/index.ts'
 import type { ConditionalRequest } from './conditions.ts'
@@ -23,6 +24,14 @@ export class RequestScope {
 
   get conditions(): ConditionalRequest {
     return this.#request
+  }
+
+  get closeLater(): (stream: Readable) => void {
+    const response = this.#response
+    return (stream) => {
+      if (response.closed) stream.destroy()
+      else response.once('close', () => stream.destroy())
+    }
   }
 
   get log(): Log {

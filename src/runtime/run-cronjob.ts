@@ -1,5 +1,6 @@
 import type { Action, CronjobTypes, Log } from '../contract/index.ts'
-import { ActionResponse, makeActionContext, type ContextSources } from './action-context.ts'
+import { makeActionContext, type ContextSources } from './action-context.ts'
+import { ActionResponse } from './action-response.ts'
 import { ActionProblem } from './problem.ts'
 import { discardResult } from './raw-body.ts'
 

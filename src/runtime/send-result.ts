@@ -2,7 +2,8 @@ import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders } fro
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
-import { type ActionContext, ActionResponse } from './action-context.ts'
+import type { ActionContext } from './action-context.ts'
+import { ActionResponse, FileResponse } from './action-response.ts'
 import { compress, restoreCoding } from './compression.ts'
 import { addVary, isKnown, makeCaching, removeBodyHeaders } from './conditions.ts'
 import { isUnwelcome } from './connections.ts'
@@ -164,7 +165,7 @@ function makeResponder({ method, counter }: Sending, { pageHeaders, basePath, co
       return undefined
     }
     reply.code(status).header('content-type', type)
-    if (!isJson) addBrowserHeaders(reply, method, pageHeaders)
+    if (!isJson) addBrowserHeaders(reply, hasTrustedHtml(method, explicit), pageHeaders)
     if (payload instanceof Readable && reply.request.method === 'HEAD') {
       payload.destroy()
       reply.send()
@@ -224,14 +225,16 @@ interface ExplicitResponse {
   readonly status: number
   readonly body: unknown
   readonly headers: CheckedHeaders
+  readonly isFile: boolean
 }
 
 /** Checks the arguments of `context.respond`. @throws WP_RUNTIME_STATUS, or Node's error about a header */
-function checkResponse({ status, body, headers }: ActionResponse, action: string): ExplicitResponse {
+function checkResponse(response: ActionResponse, action: string): ExplicitResponse {
+  const { status, body, headers } = response
   if (!Number.isInteger(status) || status < 200 || status > 599) {
     throw errors.WP_RUNTIME_STATUS({ action, status: String(status) })
   }
-  return { status, body, headers: checkHeaders(headers) }
+  return { status, body, headers: checkHeaders(headers), isFile: response instanceof FileResponse }
 }
 
 /** Returns the headers with names in lower case. All are checked before any header of the response is set. */
@@ -263,13 +266,18 @@ function addBasePath(headers: CheckedHeaders, basePath: string): CheckedHeaders 
 /** Prevents browsers from treating the response as a page of this site. */
 const sandbox = { 'x-content-type-options': 'nosniff', 'content-security-policy': 'sandbox' }
 
+/** Files may have been uploaded by someone else. */
+function hasTrustedHtml({ html }: ManifestMethod, explicit: ExplicitResponse | undefined): boolean {
+  return html === 'trusted' && explicit?.isFile !== true
+}
+
 /**
  * Adds headers for responses that a browser may display. The action's headers take precedence, except for the sandbox
  * if its HTML is not trusted.
  */
-function addBrowserHeaders(reply: FastifyReply, { html }: ManifestMethod, headers: SendSources['pageHeaders']): void {
+function addBrowserHeaders(reply: FastifyReply, isTrusted: boolean, headers: SendSources['pageHeaders']): void {
   for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value)
-  if (html !== 'trusted') reply.headers(sandbox)
+  if (!isTrusted) reply.headers(sandbox)
   // Other policies would let a page keep a reference to a window of the login pages, the backend or the portal on the
   // same origin, and read passwords and tokens.
   reply.header('cross-origin-opener-policy', 'same-origin').removeHeader('cross-origin-embedder-policy')

@@ -1,0 +1,106 @@
+import type { OutgoingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import type { FileOptions } from '../../contract/index.ts'
+import { FileResponse } from '../action-response.ts'
+import { assertPrecondition, hasVersion, type ConditionalRequest } from '../conditions.ts'
+import { errors } from '../errors.ts'
+import { ActionProblem } from '../problem.ts'
+import { writeContentDisposition } from './content-disposition.ts'
+import { openFile } from './open-file.ts'
+import { parseRange, type ByteRange } from './range.ts'
+
+/** What is sent: the bytes of an open file, or of a Blob. */
+interface Source {
+  readonly name: string | undefined
+  readonly type: string | undefined
+  readonly size: number
+  readonly etag?: string
+  readonly modifiedMs?: number
+  read(range?: ByteRange): Readable
+  close(): void
+}
+
+interface Asking {
+  readonly request: ConditionalRequest
+  readonly now: number
+  /** Closes the file at the end of the response at the latest, for an action that does not return it. */
+  closeLater(stream: Readable): void
+}
+
+/**
+ * Makes the response of `context.file`.
+ * @throws a problem 404 if there is no such file, or 412; WP_RUNTIME_RANGE
+ */
+export async function makeFileResponse(
+  source: string | URL | Blob,
+  options: FileOptions,
+  asking: Asking,
+): Promise<FileResponse> {
+  const opened = source instanceof Blob ? readBlob(source) : await readFile(source, options)
+  if (opened === undefined) throw new ActionProblem(404, 'There is no such file')
+  try {
+    return respond(opened, options, asking)
+  } catch (error) {
+    opened.close()
+    throw error
+  }
+}
+
+function readBlob(blob: Blob): Source {
+  return {
+    name: blob instanceof File ? blob.name : undefined,
+    type: blob.type === '' ? undefined : blob.type,
+    size: blob.size,
+    // The error of a stream that is read by something else is that of its reader.
+    read: (range) => Readable.from((range === undefined ? blob : blob.slice(range.start, range.end + 1)).stream()),
+    close: () => undefined,
+  }
+}
+
+async function readFile(source: string | URL, { root }: FileOptions): Promise<Source | undefined> {
+  if (typeof source === 'string' && root === undefined)
+    throw new TypeError('context.file needs { root: FOLDER } for a path; a file of the project is a URL')
+  const file = await openFile(source, root)
+  return file && { ...file, type: undefined }
+}
+
+function respond(source: Source, options: FileOptions, { request, now, closeLater }: Asking): FileResponse {
+  const { etag, size } = source
+  const lastModified = source.modifiedMs === undefined ? undefined : new Date(source.modifiedMs).toUTCString()
+  if (etag !== undefined) assertPrecondition({ method: 'GET', headers: request.headers }, etag)
+  const isKnown = hasVersion(request.headers, { etag, lastModified })
+  const mayBeDivided = request.method === 'GET' && !isKnown
+  const range = mayBeDivided ? findRange(request, source, { lastModified, now }) : undefined
+  const stream = source.read(range)
+  closeLater(stream)
+  const type = options.type ?? source.type
+  const headers: OutgoingHttpHeaders = {
+    ...(type !== undefined && { 'content-type': type }),
+    ...(etag !== undefined && { etag }),
+    ...(lastModified !== undefined && { 'last-modified': lastModified }),
+    'content-disposition': writeContentDisposition(
+      options.inline === true ? 'inline' : 'attachment',
+      options.name ?? source.name,
+    ),
+    'accept-ranges': 'bytes',
+    'content-length': range === undefined ? size : range.end - range.start + 1,
+    ...(range !== undefined && { 'content-range': `bytes ${range.start}-${range.end}/${size}` }),
+  }
+  return new FileResponse(range === undefined ? 200 : 206, stream, headers)
+}
+
+/** @throws WP_RUNTIME_RANGE */
+function findRange(
+  { headers }: ConditionalRequest,
+  { size, etag, modifiedMs }: Source,
+  { lastModified, now }: { readonly lastModified: string | undefined; readonly now: number },
+): ByteRange | undefined {
+  const { range, 'if-range': ifRange } = headers
+  if (range === undefined) return undefined
+  // A file that was changed within a second of this response may change again without another date.
+  const isOld = modifiedMs !== undefined && now - modifiedMs >= 2000
+  if (ifRange !== undefined && ifRange !== etag && !(ifRange === lastModified && isOld)) return undefined
+  const found = parseRange(String(range), size)
+  if (found !== 'unsatisfiable') return found
+  throw errors.WP_RUNTIME_RANGE({ size }, { headers: { 'content-range': `bytes */${size}` } })
+}

@@ -1,0 +1,100 @@
+import { constants, close, createReadStream, fstat, open, realpath, type BigIntStats } from 'node:fs'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { ByteRange } from './range.ts'
+
+/** An open file. */
+export interface OpenFile {
+  readonly name: string
+  readonly size: number
+  /** By the time of the last change, in nanoseconds, and the size. */
+  readonly etag: string
+  /** In whole seconds, as HTTP dates are. */
+  readonly modifiedMs: number
+  /** Returns a stream of its bytes, which closes the file. Call it once. */
+  read(range?: ByteRange): Readable
+  close(): void
+}
+
+// Callbacks, because a FileHandle that is not closed ends the process when it is collected.
+const openFd = promisify(open)
+const statFd = promisify(fstat) as unknown as (fd: number, options: { bigint: true }) => Promise<BigIntStats>
+const resolveLinks = promisify(realpath)
+// Opening a pipe must not wait for a writer.
+const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+const flagsInside = flags | (constants.O_NOFOLLOW ?? 0)
+
+/** What the operating system says of a path that leads to no file. */
+const missing = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 'EINVAL', 'ENXIO'])
+/** What it also says of names that a caller may choose. */
+const refused = new Set(['EACCES', 'EPERM', 'ERR_INVALID_ARG_VALUE'])
+
+/**
+ * Opens a file of the server.
+ * @param root the folder that must contain it; `source` is then a path in it that a caller may have chosen
+ * @returns undefined if there is no such file
+ * @throws TypeError for a path without `root`
+ */
+export async function openFile(source: string | URL, root: string | URL | undefined): Promise<OpenFile | undefined> {
+  try {
+    if (root === undefined) return await openPath(toPath(source), flags)
+    const file = await findInside(toPath(root), source)
+    return file === undefined ? undefined : await openPath(file, flagsInside)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (missing.has(code) || (root !== undefined && refused.has(code))) return undefined
+    throw error
+  }
+}
+
+function toPath(source: string | URL): string {
+  return source instanceof URL ? fileURLToPath(source) : path.resolve(source)
+}
+
+/** Returns the path of a file in a folder, without links; undefined if it is elsewhere or hidden. */
+async function findInside(root: string, name: string | URL): Promise<string | undefined> {
+  if (name instanceof URL) throw new TypeError('context.file needs a path below its root, not a URL')
+  const segments = name.split(path.sep === '\\' ? /[/\\]/ : '/')
+  const isInside = segments.every((one) => one !== '' && !one.startsWith('.') && !one.includes('\0'))
+  if (!isInside || path.isAbsolute(name)) return undefined
+  const folder = await resolveLinks(root)
+  const file = await resolveLinks(path.join(folder, ...segments))
+  const relative = path.relative(folder, file)
+  const isOutside = relative === '' || relative.split(path.sep)[0] === '..' || path.isAbsolute(relative)
+  return isOutside ? undefined : file
+}
+
+async function openPath(file: string, openFlags: number): Promise<OpenFile | undefined> {
+  const fd = await openFd(file, openFlags)
+  const closeFile = () => close(fd, () => undefined)
+  try {
+    const stats = await statFd(fd, { bigint: true })
+    if (stats.isFile()) return describeFile(file, { fd, stats, close: closeFile })
+  } catch (error) {
+    closeFile()
+    throw error
+  }
+  closeFile()
+  return undefined
+}
+
+function describeFile(
+  file: string,
+  { fd, stats, close: closeFile }: { readonly fd: number; readonly stats: BigIntStats; close(): void },
+): OpenFile {
+  const size = Number(stats.size)
+  return {
+    name: path.basename(file),
+    size,
+    etag: `"${stats.mtimeNs.toString(36)}-${size.toString(36)}"`,
+    modifiedMs: Number(stats.mtimeMs - (stats.mtimeMs % 1000n)),
+    read({ start, end } = { start: 0, end: size - 1 }) {
+      if (end >= start) return createReadStream('', { fd, start, end }) // a file that grows must not exceed its announced length
+      closeFile()
+      return Readable.from([])
+    },
+    close: closeFile,
+  }
+}
