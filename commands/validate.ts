@@ -29,7 +29,7 @@ export default class Validate extends WaypostCommand {
     }
     const startedAt = performance.now()
     const folder = process.cwd()
-    const { checkTypes, validateProject } = await import('../src/project/index.ts')
+    const { checkTypes, typesReplaced, validateProject } = await import('../src/project/index.ts')
     const system = flags.env ? await this.#readSystem(folder) : undefined
     const report = await validateProject(folder, system?.variables)
     const types =
@@ -42,6 +42,7 @@ export default class Validate extends WaypostCommand {
       else this.#printProblems(report, types)
       if (report.types === 'unwritable')
         this.note('The types in .waypost were not updated, because the folder cannot be written')
+      if (report.types === 'replaced') this.note(typesReplaced)
       if (system !== undefined) this.note(describeSystem(system, report))
       this.#printResult(report, types.ok, performance.now() - startedAt)
     }

@@ -2,8 +2,11 @@ import { access, constants, mkdir, readFile, rename, rm, writeFile } from 'node:
 import path from 'node:path'
 import { makeId } from '../kit/index.ts'
 
-/** `unwritable`: the types cannot be compared or differ, but the folder is read-only, as in a container. */
-export type WrittenTypes = 'written' | 'unchanged' | 'unwritable'
+/**
+ * `replaced`: there were types of another state of the project, for example of another branch. `unwritable`: the types
+ * cannot be compared or differ, but the folder is read-only, as in a container.
+ */
+export type WrittenTypes = 'written' | 'replaced' | 'unchanged' | 'unwritable'
 
 /**
  * Writes `.waypost/types.d.ts` of a project if it changed, because editors recheck everything after a write. The write
@@ -13,16 +16,17 @@ export async function writeTypes(root: string, text: string): Promise<WrittenTyp
   const file = path.join(root, '.waypost', 'types.d.ts')
   const temporary = `${file}.${makeId('')}`
   try {
-    if ((await loadText(file)) === text) return 'unchanged'
+    const before = await loadText(file)
+    if (before === text) return 'unchanged'
     await mkdir(path.dirname(file), { recursive: true })
     await writeFile(temporary, text)
     await rename(temporary, file)
+    return before === undefined ? 'written' : 'replaced'
   } catch (error) {
     if (await isReadOnly(root, error)) return 'unwritable'
     await rm(temporary, { force: true })
     throw error
   }
-  return 'written'
 }
 
 /** A recursive `mkdir` in a read-only folder fails with ENOENT. */

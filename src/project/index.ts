@@ -64,6 +64,7 @@ export type { SuggestedRequest } from './suggest-requests.ts'
 export { createMigration, type CreateMigrationOptions } from './create-migration.ts'
 export { initProject, isUnusedFolder, type InitOptions, type InitReport } from './init/init-project.ts'
 export { listParts } from './init/parts.ts'
+export { typesReplaced } from './load-project.ts'
 export { validateProject, type ProjectCounts, type ValidationReport } from './validate.ts'
 
 export async function rollBackTarget(options: RollbackOptions): Promise<Rollback | undefined> {

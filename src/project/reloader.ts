@@ -19,7 +19,7 @@ import { makeLock } from '../store/index.ts'
 import { collectDefinitionFiles } from './definition-files.ts'
 import type { DevConsole } from './dev-console.ts'
 import type { Project } from './find-project.ts'
-import { loadProject, writeProjectTypes, type LoadedAhead, type LoadedProject } from './load-project.ts'
+import { loadProject, typesReplaced, writeProjectTypes, type LoadedAhead, type LoadedProject } from './load-project.ts'
 import { migrateConnections, type MigrationReport } from './migrate.ts'
 import type { SessionMigrations } from './session-migrations.ts'
 import { suggestRequests, type SuggestedRequest } from './suggest-requests.ts'
@@ -114,6 +114,7 @@ class Reloader {
   /** The definition files as last loaded; undefined if they have errors. */
   #files: { readonly of: LoadedProject; readonly files: readonly DefinitionFile[] | undefined } | undefined
   #actionProblems: readonly Diagnostic[] = []
+  #hasWrittenTypes = false
 
   constructor(options: ReloaderOptions) {
     this.#options = options
@@ -140,7 +141,7 @@ class Reloader {
     this.warnings = diagnostics.filter(({ severity }) => severity === 'warning')
     const { release } = built
     if (release === undefined || hasErrors(diagnostics)) {
-      await writeProjectTypes(loaded, definition)
+      await this.#writeTypes(loaded, definition)
       return fail(loaded, { diagnostics, assets })
     }
     await mayBreak()
@@ -152,7 +153,7 @@ class Reloader {
     const scopes = [...Object.keys(release.manifest.scopes), ...this.#options.server.pluginScopes()]
     await onServed?.(scopes)
     await mayBreak()
-    if (loaded !== before || migration.written.length > 0) await writeProjectTypes(loaded, definition)
+    if (loaded !== before || migration.written.length > 0) await this.#writeTypes(loaded, definition)
     await mayBreak()
     await this.#store(serialized, { loaded, facts })
     await mayBreak()
@@ -170,6 +171,13 @@ class Reloader {
       },
       state: `${id} ${JSON.stringify(diagnostics)}`,
     }
+  }
+
+  /** Types that exist before the first load may be those of another branch. */
+  async #writeTypes(loaded: LoadedProject, definition: Definition): Promise<void> {
+    const written = await writeProjectTypes(loaded, definition)
+    if (written === 'replaced' && !this.#hasWrittenTypes) this.#options.console.warned(typesReplaced)
+    this.#hasWrittenTypes = true
   }
 
   /** Changed code does not affect the definition. */

@@ -9,7 +9,7 @@ import { loadReleasePlugins, type Host } from '../host/index.ts'
 import { errors } from './errors.ts'
 import { findProject } from './find-project.ts'
 import { isolateConnections, type Isolation } from './isolate-connections.ts'
-import { assertBuilt, buildProject, type BuiltProject } from './load-project.ts'
+import { assertBuilt, buildProject, typesReplaced, type BuiltProject } from './load-project.ts'
 import { migrateConnections, type LoadedRelease } from './migrate.ts'
 
 /** A project built for its tests. */
@@ -39,6 +39,7 @@ export async function openTestProject(folder: string): Promise<TestProject> {
       if (!hasErrors(diagnostics)) return
       process.stderr.write(`${formatDiagnostics(diagnostics, { colour: false, width: 100 })}\n`)
     })
+    if (built.types === 'replaced') process.stderr.write(`${typesReplaced}\n`)
     assertUnmocked(project.root, release)
     reportFiles(built, release)
     if (variable(readEnvironment(), 'NODE_V8_COVERAGE') !== undefined) showSourceFiles(project.root)

@@ -14,7 +14,7 @@ test('types are written when they change and left alone when not', async () => {
   const first = await stat(file)
   assert.equal(await writeTypes(project.root, 'one'), 'unchanged')
   assert.equal((await stat(file)).ino, first.ino)
-  assert.equal(await writeTypes(project.root, 'two'), 'written')
+  assert.equal(await writeTypes(project.root, 'two'), 'replaced')
   assert.equal(await readFile(file, 'utf8'), 'two')
   // A new file replaced it, so readers of the first did not see a change.
   assert.notEqual((await stat(file)).ino, first.ino)

@@ -137,6 +137,16 @@ test('problems of the definition and of the sources are printed in one pass', as
   })
 })
 
+test('types of another branch are replaced, which one line says', async () => {
+  await project.write('.waypost/types.d.ts', '// of another branch\n')
+  const { stdout, stderr } = await project.run('validate')
+  assert.match(stdout, /^No problems: /)
+  assert.equal(
+    stderr,
+    'The generated types belonged to another state of the project and were replaced; repeat any type check that ran before\n',
+  )
+})
+
 // In CI, build/write-types.test.ts has folders that cannot be written.
 longTest('a folder that cannot be written is checked, and only its types are not updated', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-read-only-'))

@@ -59,6 +59,7 @@ export function useDevFolder() {
   let linked: string
   let server: DevServer
   let reports: Report[] = []
+  let atStart: readonly string[] = []
 
   before(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'waypost-hot-'))
@@ -70,6 +71,7 @@ export function useDevFolder() {
     await write(`${linked}/src/linked.ts`, "export { linked } from './value.ts'\n")
     await write(`${linked}/src/value.ts`, 'export const linked = 0\n')
     await symlink(path.join(root, linked), path.join(root, 'node_modules/linked'))
+    await write('.waypost/types.d.ts', '// of another branch\n')
     const console = new Proxy({} as DevConsole, {
       get: (_, what: string) => (about: Record<string, unknown>) => {
         if (what !== 'answered') reports.push({ what, about })
@@ -79,7 +81,7 @@ export function useDevFolder() {
     const variables = { ...environment, DOCS: 'public' }
     server = await dev({ folder: root, variables, port: 0, deliver: false, console })
     await server.reload() // after the check for saves during the start
-    reports = []
+    atStart = takeReports()
   })
   after(async () => {
     await server.close()
@@ -112,6 +114,7 @@ export function useDevFolder() {
     const taken = reports
     reports = []
     return taken.map(({ what, about }) => {
+      if (typeof about === 'string') return `${what} ${about}`
       const {
         files: names,
         diagnostics,
@@ -150,6 +153,10 @@ export function useDevFolder() {
     },
     get server() {
       return server
+    },
+    /** The reports until the first project was served. */
+    get atStart() {
+      return atStart
     },
     get reports() {
       return reports

@@ -3,12 +3,18 @@ import { writeFileSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, test } from 'node:test'
+import { typesReplaced } from '../../src/project/index.ts'
 import { until } from '../support/until.ts'
 import { useDevFolder, files } from './dev-folder.ts'
 
 describe('dev', () => {
   const folder = useDevFolder()
   const { write, edit, ask, valueOf, shows, takeReports, save, waitForReports } = folder
+
+  test('types of another branch are replaced, and the start says so', () => {
+    const told = folder.atStart.filter((report) => report.startsWith('warned'))
+    assert.deepEqual(told, [`warned ${typesReplaced}`])
+  })
 
   test('a save of an action, of its imports, of an included file, a schema or waypost.yml is visible in the next request', async () => {
     assert.equal(await valueOf('/value'), 1)

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
+import { typesReplaced } from '../../src/project/index.ts'
 import { createTestApp } from '../../src/testing/index.ts'
 import { actionFile, writeFiles } from '../support/project-server.ts'
 import { until } from '../support/until.ts'
@@ -225,13 +226,15 @@ test('a user has the scopes of the test, a token those it was issued for', async
   assert.deepEqual([one.body.user.id, one.body.scopes], [both.body.user.id, ['mine']])
 })
 
-test('an error of an action is written where the tests are, with the line of the project', async (t) => {
+test('replaced types and an error of an action, with its line, are written where the tests are', async (t) => {
+  await writeFiles(folder, { '.waypost/types.d.ts': '// of another branch\n' })
   const written: string[] = []
   t.mock.method(process.stderr, 'write', (text: string) => written.push(text) > 0)
   await using app = await createTestApp({ folder })
   const { status, body } = await app.inject('GET /fail')
   t.mock.restoreAll()
   assert.equal(status, 500)
+  assert.equal(written[0], `${typesReplaced}\n`)
   const id = /request (\w+)\.$/.exec(body.detail)?.[1]
   assert.match(
     written.join(''),
