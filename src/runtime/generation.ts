@@ -45,7 +45,7 @@ export type Endpoint = FastifyPluginAsync
 /** The structured log of a server. */
 export type Logger = FastifyBaseLogger
 
-/** A release running as a Fastify instance. It does not listen; the listener passes requests to it. */
+/** A release running as a Fastify instance. It does not listen; the gateway passes requests to it. */
 export interface Generation {
   /** The routes of the release; undefined before the first deployment. */
   readonly routes: MountedRoutes | undefined
@@ -236,7 +236,7 @@ function addHeadersHook(app: FastifyInstance, headers: SecurityHeaders['page']):
   })
 }
 
-/** Replaces the ended stream of a request without a body (see the listener), because form parsers wait for its end. */
+/** Replaces the ended stream of a request without a body (see the gateway), because form parsers wait for its end. */
 function replaceEndedBodies(app: FastifyInstance): void {
   app.addHook('preParsing', async (request, _reply, payload) =>
     request.raw.readableEnded ? Readable.from([]) : payload,

@@ -1,4 +1,4 @@
-// runtime: turns a release into a generation. The listener swaps generations without dropping a request. Authorization,
+// runtime: turns a release into a generation. The gateway swaps generations without dropping a request. Authorization,
 // validation, serialisation, error bodies, OpenAPI. May import kit, contract, schema, plugin, release, connection, auth
 // and events.
 export type { ContextSources } from './action-context.ts'
@@ -21,12 +21,12 @@ export { mountHealth, type CheckReadiness } from './health.ts'
 export { mountMetrics } from './metrics.ts'
 export { assertCanListen, type Address } from './listen.ts'
 export type { ConnectionLimits } from './connections.ts'
-export { openListener, type Listener } from './listener.ts'
+export { openGateway, type Gateway } from './gateway.ts'
 export { makePageProtection } from './protect-pages.ts'
 export { queryOf, type StartPage } from './lead-to-page.ts'
 export { mountPortal } from './ui/mount-portal.ts'
 export { mountUi, type UiConfig } from './ui/mount-ui.ts'
-export { openOpsListener, type OpsListener } from './ops-listener.ts'
+export { openOpsServer, type OpsServer } from './ops-server.ts'
 export type { Tracing } from './tracing.ts'
 export { watchPressure, watchStalls, type Pressure, type PressureLimits, type StallWatch } from './pressure.ts'
 export {

@@ -109,7 +109,7 @@ function readBody(payload: RequestPayload, limit: number, done: BodyCallback): v
     parts.length = 0 // the listeners live until the response is sent
     done(null, bytes)
   }
-  if (payload.readableEnded) return end() // see the listener
+  if (payload.readableEnded) return end() // see the gateway
   payload.on('data', read)
   payload.on('end', end)
   payload.on('error', (error: Error) => length <= limit && done(Object.assign(error, { statusCode: 400 })))

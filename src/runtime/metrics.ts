@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Guard } from '../auth/index.ts'
-import { metricsType } from './ops-listener.ts'
+import { metricsType } from './ops-server.ts'
 
 /** Mounts `/metrics` in the Prometheus text format. Requires a token with `backend.read`. */
 export function mountMetrics(guard: Guard, measure: () => Promise<string>): FastifyPluginAsync {

@@ -3,7 +3,7 @@ import { openOutbound, type Outbound } from '../outbound/index.ts'
 import { loadArtifacts, type Artifact, type StoredRelease } from '../release/index.ts'
 import {
   makePageProtection,
-  openListener,
+  openGateway,
   runPluginHooks,
   type ConnectionLimits,
   type Logger,
@@ -99,7 +99,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   )
   opened.defer(() => recording.stop())
   let generation = makeLazyGeneration(() => buildForRelease(shared, undefined), options.logger)
-  const listener = await openListener({
+  const gateway = await openGateway({
     ...options.address,
     pressure: options.pressure,
     refusedHost: options.refusedHost,
@@ -110,7 +110,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     generation,
   })
   const cronjobs = await serveCronjobs(shared)
-  opened.defer(async () => void (await Promise.all([cronjobs.stop(), listener.close(options.stopLimitMs)])))
+  opened.defer(async () => void (await Promise.all([cronjobs.stop(), gateway.close(options.stopLimitMs)])))
   opened.defer(() => options.traffic?.close())
   const closing = opened.move()
   return {
@@ -119,14 +119,14 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
     outbound,
     readiness,
     measure,
-    port: listener.port,
+    port: gateway.port,
     terms: () => terms,
-    hold: listener.hold,
+    hold: gateway.hold,
     started() {
       readiness.block('starting', undefined)
-      listener.started()
+      gateway.started()
     },
-    drain: listener.drain,
+    drain: gateway.drain,
     async serveRelease(release, { artifacts, signal, saved, changedVariables, isFullReload = false } = {}) {
       const loaded = artifacts ?? (await loadArtifacts(host.system, release, release.manifest.artifacts))
       const toServe = { release, artifacts: loaded, signal, saved }
@@ -140,7 +140,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
         if (!isUpdated) generation = await buildForRelease(shared, toServe, changed)
         terms = next
         if (isUpdated) return
-        listener.swap(generation)
+        gateway.swap(generation)
         options.traffic?.endStreams()
       }
       await cronjobs.follow(toServe, activate).finally(() => (allowedRanges = terms.settings.delivery_allow))

@@ -239,7 +239,7 @@ longTest('a hangup stops dev gracefully, and no marker of a running dev remains'
   }
 })
 
-// In CI, project/allowed-hosts.test.ts and runtime/listener.test.ts have the hosts.
+// In CI, project/allowed-hosts.test.ts and runtime/gateway.test.ts have the hosts.
 longTest('dev returns 421 for hosts that are not allowed, for any request', async () => {
   const project = await makeProject()
   const dev = await startDev(project, ' --allow-host box.local --allow-host api')

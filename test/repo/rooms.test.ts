@@ -59,7 +59,7 @@ const clean: Files = {
   'src/sql.ts': `export { store } from './store/index.ts'`,
   'src/index.ts': `export * from './contract/index.ts'`,
   'src/contract/action.ts': `import type { Kysely } from 'kysely'\nimport type { FastifyPluginAsync } from 'fastify'`,
-  'src/runtime/listener.ts': `import fastify from 'fastify'`,
+  'src/runtime/gateway.ts': `import fastify from 'fastify'`,
   'src/store/orm.ts': `import { MikroORM } from '@mikro-orm/core'`,
   'src/definition/parse.ts': `import { parse } from 'yaml'`,
   'src/build/bundle.ts': `import { build } from 'esbuild'`,

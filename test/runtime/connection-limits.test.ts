@@ -50,7 +50,7 @@ test('a new connection beyond the limit replaces the one whose body has been arr
   await next.closed
   last.socket.write(get('/slow'))
   await until('it has begun', () => site.begun.length === 5)
-  assert.equal((await send(site.listener.port, { path: '/after' })).text, '</after>')
+  assert.equal((await send(site.gateway.port, { path: '/after' })).text, '</after>')
   await known.closed
   site.answerSlow() // of the closed connection
   site.answerSlow()
@@ -75,7 +75,7 @@ test('a body that has barely begun to arrive after ten checks ends its connectio
   arriving.socket.write(post(100_000, 'x'.repeat(large)))
   complete.socket.write(post(4, 'done'))
   await until('all have begun', () => site.begun.length === 6)
-  await send(site.listener.port, { path: '/read' }) // by now, what was sent before has been read
+  await send(site.gateway.port, { path: '/read' }) // by now, what was sent before has been read
   for (let time = 0; time < 10; time += 1) check()
   await slow.closed
   for (const one of [known, arriving, complete, kept]) assert.equal(one.socket.destroyed, false)
@@ -107,5 +107,5 @@ test('while every connection is busy new ones are rejected, until one is free', 
   assert.equal(refused.received(), '')
   site.answerSlow()
   await one.until(/<slow>/)
-  assert.equal((await send(site.listener.port, { path: '/again' })).text, '</again>')
+  assert.equal((await send(site.gateway.port, { path: '/again' })).text, '</again>')
 })

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import type { ConnectionLimits } from '../../src/runtime/connections.ts'
-import { openListener, type Listener } from '../../src/runtime/index.ts'
+import { openGateway, type Gateway } from '../../src/runtime/index.ts'
 import { until } from '../support/until.ts'
 
 interface Site extends AsyncDisposable {
-  readonly listener: Listener
+  readonly gateway: Gateway
   /** The requested paths, in order. */
   readonly begun: readonly string[]
   /** Answers the oldest request for `/slow`. */
@@ -32,7 +32,7 @@ export async function openSite(most = 1000, unread: ConnectionLimits['unread'] =
   const slow: ServerResponse[] = []
   const sockets: Socket[] = []
   const full: number[] = []
-  const listener = await openListener({
+  const gateway = await openGateway({
     host: '127.0.0.1',
     port: 0,
     connections: { maxConnections: most, onFull: (limit) => full.push(limit), unread },
@@ -50,14 +50,14 @@ export async function openSite(most = 1000, unread: ConnectionLimits['unread'] =
     },
   })
   const site: Site = {
-    listener,
+    gateway,
     begun,
     full,
     onRequest: () => undefined,
     respond: (response, url) => response.end(`<${url}>`),
     answerSlow: () => slow.shift()!.end('<slow>'),
     async open(localAddress = '127.0.0.1') {
-      const socket = connect({ port: listener.port, host: '127.0.0.1', localAddress })
+      const socket = connect({ port: gateway.port, host: '127.0.0.1', localAddress })
       sockets.push(socket)
       let text = ''
       const closed = new Promise((resolve) => socket.on('close', resolve))
@@ -75,7 +75,7 @@ export async function openSite(most = 1000, unread: ConnectionLimits['unread'] =
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
-      await listener.close(0)
+      await gateway.close(0)
     },
   }
   return site

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openOpsListener } from '../../src/runtime/index.ts'
+import { openOpsServer } from '../../src/runtime/index.ts'
 import { until } from '../support/until.ts'
 import { openSite, measureMemory, get } from './connection-site.ts'
 
@@ -105,7 +105,7 @@ test('connections that pipeline take turns, so that they do not delay others', a
 test('the ops port answers the requests of a connection one after another', async () => {
   let running = 0
   let most = 0
-  const listener = await openOpsListener({
+  const server = await openOpsServer({
     host: '127.0.0.1',
     port: 0,
     checkReadiness: async () => undefined,
@@ -118,12 +118,12 @@ test('the ops port answers the requests of a connection one after another', asyn
     },
     onError: assert.ifError,
   })
-  const socket = connect(listener.port, '127.0.0.1').setEncoding('utf8')
+  const socket = connect(server.port, '127.0.0.1').setEncoding('utf8')
   let text = ''
   socket.on('data', (part: string) => (text += part)).write(get('/metrics').repeat(20))
   await until('all are answered', () => text.split('<metrics>').length === 21)
   socket.destroy()
-  await listener.close()
+  await server.close()
   assert.equal(most, 1)
 })
 

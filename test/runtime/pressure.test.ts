@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openListener, watchPressure, watchStalls, type Generation } from '../../src/runtime/index.ts'
+import { openGateway, watchPressure, watchStalls, type Generation } from '../../src/runtime/index.ts'
 import { send } from '../support/send.ts'
 
 const generation: Generation = {
@@ -13,20 +13,20 @@ const generation: Generation = {
 test('under pressure requests get 503, health checks are answered', async () => {
   let isHigh = false
   const pressure = { isHigh: () => isHigh, delayMs: () => 0, stop: () => undefined }
-  const listener = await openListener({ host: '127.0.0.1', port: 0, generation, pressure })
+  const gateway = await openGateway({ host: '127.0.0.1', port: 0, generation, pressure })
   try {
-    assert.equal((await send(listener.port, { path: '/todo' })).text, 'answered')
+    assert.equal((await send(gateway.port, { path: '/todo' })).text, 'answered')
     isHigh = true
-    const { status, headers, body } = await send(listener.port, { path: '/todo' })
+    const { status, headers, body } = await send(gateway.port, { path: '/todo' })
     assert.equal(status, 503)
     assert.equal(headers['retry-after'], '1')
     assert.equal(body.type, 'urn:waypost:errors#WP_RUNTIME_PRESSURE')
-    assert.equal((await send(listener.port, { path: '/health/live' })).text, 'answered')
-    assert.equal((await send(listener.port, { path: '/health/ready' })).text, 'answered')
+    assert.equal((await send(gateway.port, { path: '/health/live' })).text, 'answered')
+    assert.equal((await send(gateway.port, { path: '/health/ready' })).text, 'answered')
     isHigh = false
-    assert.equal((await send(listener.port, { path: '/todo' })).text, 'answered')
+    assert.equal((await send(gateway.port, { path: '/todo' })).text, 'answered')
   } finally {
-    await listener.close(0)
+    await gateway.close(0)
   }
 })
 

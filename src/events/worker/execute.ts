@@ -142,7 +142,7 @@ class Worker {
     return this.#recorder.summary
   }
 
-  /** @returns false if the listener throws, which ends the worker */
+  /** @returns false if the callback throws, which ends the worker */
   #report(onFailure: (error: unknown) => void): boolean {
     try {
       for (const error of this.#failures.splice(0)) onFailure(error)

@@ -212,7 +212,7 @@ export class Recorder {
     }
   }
 
-  /** An error of the listener ends the run, but not what is being recorded. */
+  /** An error of the callback ends the run, but not what is being recorded. */
   #report(attempt: AttemptReport): void {
     try {
       this.#parts.onAttempt?.(attempt)

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { variable, withDeadline, type Variables } from '../../kit/index.ts'
 import {
-  openOpsListener,
+  openOpsServer,
   watchPressure,
   type Address,
   type Logger,
   assertCanListen,
-  type OpsListener,
+  type OpsServer,
   type Pressure,
 } from '../../runtime/index.ts'
 import { storeFact } from '../../store/index.ts'
@@ -123,7 +123,7 @@ export async function serve(options: ServeOptions): Promise<ServingServer> {
   defer(stopOnUnhandledErrors(logger))
   const pressure = openPressure(options, logger)
   defer(async () => pressure?.stop())
-  let ops: OpsListener | undefined
+  let ops: OpsServer | undefined
   defer(async () => ops?.close()) // closed after the server, so that it reports the shutdown to the end
   const server = await startServer({
     host,
@@ -242,7 +242,7 @@ function openPressure({ variables }: ServeOptions, logger: Logger): Pressure | u
 }
 
 function openOps(server: WaypostServer, address: Address, logger: Logger) {
-  return openOpsListener({
+  return openOpsServer({
     ...address,
     checkReadiness: server.readiness.check,
     measure: server.measure,

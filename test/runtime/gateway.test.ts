@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { Pool } from 'undici'
 import { openTestProject } from '../../src/project/index.ts'
-import { openListener, type Generation, type Listener } from '../../src/runtime/index.ts'
-import type { ListenerOptions } from '../../src/runtime/listener.ts'
+import { openGateway, type Generation, type Gateway } from '../../src/runtime/index.ts'
+import type { GatewayOptions } from '../../src/runtime/gateway.ts'
 import { actionFile, openProjectServer, writeFiles } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
@@ -44,19 +44,19 @@ function makeGeneration(name: string) {
 
 async function open(
   generation: Generation,
-  { port = 0, ...options }: Partial<ListenerOptions> = {},
-): Promise<Listener & AsyncDisposable> {
-  const listener = await openListener({ host: '127.0.0.1', port, generation, ...options })
-  return { ...listener, [Symbol.asyncDispose]: () => listener.close(0) }
+  { port = 0, ...options }: Partial<GatewayOptions> = {},
+): Promise<Gateway & AsyncDisposable> {
+  const gateway = await openGateway({ host: '127.0.0.1', port, generation, ...options })
+  return { ...gateway, [Symbol.asyncDispose]: () => gateway.close(0) }
 }
 
 test('requests in flight end on their generation, which is closed then', async () => {
   const [old, next] = [makeGeneration('old'), makeGeneration('new')]
-  await using listener = await open(old.generation)
-  const slow = send(listener.port, { path: '/slow' })
+  await using gateway = await open(old.generation)
+  const slow = send(gateway.port, { path: '/slow' })
   await until('it is asked', () => old.events.includes('/slow'))
-  listener.swap(next.generation)
-  assert.equal((await send(listener.port, { path: '/' })).text, 'new')
+  gateway.swap(next.generation)
+  assert.equal((await send(gateway.port, { path: '/' })).text, 'new')
   assert.deepEqual(old.events, ['/slow'])
   old.answerSlow()
   assert.equal((await slow).text, 'old')
@@ -66,26 +66,26 @@ test('requests in flight end on their generation, which is closed then', async (
 
 test('a generation without requests is closed at the swap, and each only once', async () => {
   const generations = Array.from({ length: 5 }, (_, index) => makeGeneration(String(index)))
-  const listener = await open(generations[0]!.generation)
-  for (const { generation } of generations.slice(1)) listener.swap(generation)
+  const gateway = await open(generations[0]!.generation)
+  for (const { generation } of generations.slice(1)) gateway.swap(generation)
   await until('all but the last are closed', () =>
     generations.slice(0, 4).every(({ events }) => events.includes('closed')),
   )
   assert.deepEqual(generations[4]!.events, [])
-  await Promise.all([listener.close(), listener.close()])
+  await Promise.all([gateway.close(), gateway.close()])
   for (const { events } of generations) assert.deepEqual(events, ['closed'])
   const late = makeGeneration('late')
-  listener.swap(late.generation)
+  gateway.swap(late.generation)
   await until('it is closed', () => late.events.includes('closed'))
 })
 
 test('a caller who disconnects does not keep a generation', async () => {
   const [old, next] = [makeGeneration('old'), makeGeneration('new')]
-  await using listener = await open(old.generation)
+  await using gateway = await open(old.generation)
   const leaving = new AbortController()
-  const slow = send(listener.port, { path: '/slow', signal: leaving.signal })
+  const slow = send(gateway.port, { path: '/slow', signal: leaving.signal })
   await until('it is asked', () => old.events.includes('/slow'))
-  listener.swap(next.generation)
+  gateway.swap(next.generation)
   leaving.abort()
   await assert.rejects(slow)
   await until('it is closed', () => old.events.includes('closed'))
@@ -93,33 +93,33 @@ test('a caller who disconnects does not keep a generation', async () => {
 
 test('queued requests on a closed connection do not keep a generation', async () => {
   const [old, next] = [makeGeneration('old'), makeGeneration('new')]
-  await using listener = await open(old.generation)
-  const socket = connect(listener.port, '127.0.0.1')
+  await using gateway = await open(old.generation)
+  const socket = connect(gateway.port, '127.0.0.1')
   socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3))
   await until('it is asked', () => old.events.length === 1)
-  listener.swap(next.generation)
+  gateway.swap(next.generation)
   socket.destroy()
   await until('it is closed', () => old.events.includes('closed'))
 })
 
 test('close completes requests in flight, and returns 503 for new ones', async () => {
   const one = makeGeneration('one')
-  const listener = await open(one.generation)
+  const gateway = await open(one.generation)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  await send(listener.port, { path: '/', agent })
-  const slow = send(listener.port, { path: '/slow', agent })
+  await send(gateway.port, { path: '/', agent })
+  const slow = send(gateway.port, { path: '/slow', agent })
   await until('it is asked', () => one.events.includes('/slow'))
-  const waiting = connect(listener.port, '127.0.0.1') // a connection that existed before
+  const waiting = connect(gateway.port, '127.0.0.1') // a connection that existed before
   await once(waiting, 'connect')
   waiting.write('GET /a HTTP/1.1\r\nHost: a\r\n')
   // Each answer proves that the server has read what came before: the connection, then its first lines.
-  for (let turn = 0; turn < 2; turn += 1) await send(listener.port, { path: '/b' })
+  for (let turn = 0; turn < 2; turn += 1) await send(gateway.port, { path: '/b' })
 
-  const closed = listener.close(forever) // a keep-alive connection does not delay it
+  const closed = gateway.close(forever) // a keep-alive connection does not delay it
   waiting.write('\r\n')
   const [answer] = (await once(waiting, 'data')) as [Buffer]
   assert.match(String(answer), /^HTTP\/1.1 503 [^]*retry-after: 1[^]*urn:waypost:errors#WP_RUNTIME_CLOSING/i)
-  await assert.rejects(send(listener.port, { path: '/' }), { code: 'ECONNREFUSED' })
+  await assert.rejects(send(gateway.port, { path: '/' }), { code: 'ECONNREFUSED' })
   one.answerSlow()
   assert.equal((await slow).text, 'one')
   await closed
@@ -130,68 +130,68 @@ test('close completes requests in flight, and returns 503 for new ones', async (
 
 test('close aborts requests that take longer than its limit', async () => {
   const one = makeGeneration('one')
-  const listener = await open(one.generation)
-  const slow = assert.rejects(send(listener.port, { path: '/slow' }), { code: 'ECONNRESET' })
+  const gateway = await open(one.generation)
+  const slow = assert.rejects(send(gateway.port, { path: '/slow' }), { code: 'ECONNRESET' })
   await until('it is asked', () => one.events.includes('/slow'))
-  await listener.close(100)
+  await gateway.close(100)
   await slow
   assert.deepEqual(one.events, ['/slow', 'closed'])
 })
 
 test('held requests wait, are answered by the next generation, and leave nothing if their caller disconnects', async () => {
   const [old, next] = [makeGeneration('old'), makeGeneration('new')]
-  await using listener = await open(old.generation)
-  const letGo = listener.hold()
+  await using gateway = await open(old.generation)
+  const letGo = gateway.hold()
   const leaving = new AbortController()
-  const gone = assert.rejects(send(listener.port, { path: '/gone', signal: leaving.signal }))
-  const held = send(listener.port, { path: '/held' })
+  const gone = assert.rejects(send(gateway.port, { path: '/gone', signal: leaving.signal }))
+  const held = send(gateway.port, { path: '/held' })
   await pause(50)
   leaving.abort()
   await gone
   await pause(20)
   assert.deepEqual(old.events, [])
-  listener.swap(next.generation)
+  gateway.swap(next.generation)
   letGo()
   assert.equal((await held).text, 'new')
   const last = makeGeneration('last')
-  listener.swap(last.generation)
+  gateway.swap(last.generation)
   await until('it is closed', () => next.events.includes('closed'))
 })
 
 test('requests wait from the moment a starting server listens, whichever path they have', async () => {
   const [early, next] = [makeGeneration('early'), makeGeneration('next')]
-  await using listener = await open(early.generation, { isStarting: true })
+  await using gateway = await open(early.generation, { isStarting: true })
   const paths = ['/', '/a', '/docs', '/portal/', '/backend', '/health/ready']
-  const held = paths.map((path) => send(listener.port, { path }))
-  assert.equal((await send(listener.port, { path: '/health/live' })).text, 'early')
-  listener.swap(next.generation)
-  listener.started()
+  const held = paths.map((path) => send(gateway.port, { path }))
+  assert.equal((await send(gateway.port, { path: '/health/live' })).text, 'early')
+  gateway.swap(next.generation)
+  gateway.started()
   for (const answer of await Promise.all(held)) assert.equal(answer.text, 'next')
   assert.deepEqual(early.events, ['/health/live', 'closed'])
 })
 
 test('a stopping server answers connections that the system has established before it could accept them', async () => {
   const one = makeGeneration('one')
-  const listener = await open(one.generation)
+  const gateway = await open(one.generation)
   const count = 24
   const connected = new Int32Array(new SharedArrayBuffer(4))
   const callers = new Worker(new URL('waiting-callers.ts', import.meta.url), {
-    workerData: { port: listener.port, count, connected },
+    workerData: { port: gateway.port, count, connected },
   })
   const answers = once(callers, 'message') as Promise<[readonly string[]]>
-  listener.drain()
+  gateway.drain()
   while (Atomics.load(connected, 0) < count) Atomics.wait(connected, 0, Atomics.load(connected, 0)) // accepts nothing
-  await listener.close(forever)
+  await gateway.close(forever)
   for (const answer of (await answers)[0]) assert.match(answer, /^HTTP\/1\.1 200 [^]*connection: close[^]*one$/i)
   await callers.terminate()
 })
 
 test('a target in absolute form is answered as its path, and its host is checked', async () => {
   const { generation, events } = makeGeneration('answer')
-  await using listener = await open(generation, {
+  await using gateway = await open(generation, {
     refusedHost: (host) => (host === 'localhost' ? undefined : host),
   })
-  const ask = async (path: string, host: string) => (await send(listener.port, { path, headers: { host } })).status
+  const ask = async (path: string, host: string) => (await send(gateway.port, { path, headers: { host } })).status
   for (const target of ['http://localhost/a?b', 'HTTP://localhost/c', 'https://localhost', 'http://localhost?d']) {
     assert.equal(await ask(target, 'localhost'), 200, target)
     assert.equal(await ask(target, 'evil.example'), 200, target)
@@ -210,9 +210,9 @@ test('a target in absolute form is answered as its path, and its host is checked
 
 test('a request with more than one Host header is rejected', async () => {
   const { generation, events } = makeGeneration('answer')
-  await using listener = await open(generation)
+  await using gateway = await open(generation)
   for (const target of ['/a', 'http://localhost/a']) {
-    const socket = connect(listener.port, '127.0.0.1')
+    const socket = connect(gateway.port, '127.0.0.1')
     socket.end(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nHost: other.example\r\nConnection: close\r\n\r\n`)
     const response = await text(socket)
     assert.match(response, /^HTTP\/1\.1 400 /)
@@ -230,7 +230,7 @@ test('a port that is taken is named, with another one to try', async () => {
     message: `Port ${port} on 127.0.0.1 is already in use`,
     hint: `Stop the process that uses it, or choose another port: --port ${port + 1}`,
   })
-  await assert.rejects(openListener({ host: '192.0.2.1', port: 0, generation: makeGeneration('one').generation }), {
+  await assert.rejects(openGateway({ host: '192.0.2.1', port: 0, generation: makeGeneration('one').generation }), {
     code: 'WP_RUNTIME_LISTEN',
   })
   taken.close()

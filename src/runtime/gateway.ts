@@ -21,7 +21,7 @@ import type { WaypostError } from '../kit/index.ts'
 import { makeProblemBody, problemTypeOf } from './problem.ts'
 
 /** The socket of a server. It stays open while generations are swapped. */
-export interface Listener {
+export interface Gateway {
   readonly port: number
   readonly host: string
   /** Sends new requests to this generation. The previous one is closed after its last response. */
@@ -45,7 +45,7 @@ export interface Listener {
   close(graceMs?: number): Promise<void>
 }
 
-export interface ListenerOptions extends Address {
+export interface GatewayOptions extends Address {
   readonly generation: Generation
   /**
    * Makes requests wait until `started` is called, and rejects them after 10 s, because the generation cannot answer all of
@@ -76,8 +76,8 @@ const serverOptions: ServerOptions<typeof LeanRequest, typeof LeanResponse<LeanR
   optimizeEmptyRequests: true, // since Node 24.12: a GET without a body has no stream to read and close
 }
 
-/** Opens the listener. @throws WP_RUNTIME_PORT, WP_RUNTIME_REUSE_PORT, WP_RUNTIME_LISTEN */
-export async function openListener(options: ListenerOptions): Promise<Listener> {
+/** Opens the gateway. @throws WP_RUNTIME_PORT, WP_RUNTIME_REUSE_PORT, WP_RUNTIME_LISTEN */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   let current = new ServingGeneration(options.generation)
   let isDraining = false
   let isClosing = false
@@ -153,7 +153,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 
 function findRefusal(
   request: IncomingMessage,
-  options: ListenerOptions,
+  options: GatewayOptions,
   connections: Connections,
 ): WaypostError | undefined {
   if (options.pressure?.isHigh() && !isHealthRequest(request)) return errors.WP_RUNTIME_PRESSURE()

@@ -13,7 +13,7 @@ export interface OpsOptions extends Address {
 }
 
 /** A port for operators: health and metrics without a token, and nothing else. */
-export interface OpsListener {
+export interface OpsServer {
   readonly port: number
   readonly host: string
   close(): Promise<void>
@@ -22,7 +22,7 @@ export interface OpsListener {
 /**
  * Opens the ops port. It has its own server, so that it also responds while the main server is overloaded or stopping.
  */
-export async function openOpsListener(options: OpsOptions): Promise<OpsListener> {
+export async function openOpsServer(options: OpsOptions): Promise<OpsServer> {
   const pages: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
     '/health/live': async (response) => sendJson(response, 200, { status: 'live' }),
     async '/health/ready'(response) {
