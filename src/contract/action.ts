@@ -35,6 +35,10 @@ export interface Request<Key extends ActionKey = RouteKey> {
   readonly query: RouteOf<Key>['query']
   readonly body: RouteOf<Key>['body']
   readonly headers: IncomingHttpHeaders
+  /** The media type of the body, without parameters; undefined if the method has no `content`, or without a body. */
+  readonly contentType?: RouteOf<Key> extends { readonly contentType: infer Type } ? Type : string | undefined
+  /** The exact bytes of the body, if the method has `raw: true`; for signatures. */
+  readonly raw?: Uint8Array
 }
 
 /** A response with its own status and headers, created by `context.respond`. */

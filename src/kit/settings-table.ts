@@ -159,6 +159,16 @@ export const settingsTable = {
     maximum: '1gb',
     description: 'Maximum size of a request body',
   },
+  upload_space: {
+    label: 'Space for uploads',
+    group: 'Requests',
+    kind: 'size',
+    default: '1gb',
+    minimum: '1mb',
+    maximum: '1024gb',
+    description:
+      'Disk that the temporary files of all uploads of a process may use; further uploads get 503 until others have ended',
+  },
   compression: {
     label: 'Compression',
     group: 'Requests',

@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { JsonSchema, Request } from '../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
+import type { ReceivedBody } from './bodies/body-reader.ts'
+import { needsReader } from './bodies/mount-content.ts'
 import { errors } from './errors.ts'
 import { InvalidRequest, pathOf } from './problem.ts'
 import type { SchemaProblem } from './compile-schema.ts'
@@ -30,7 +32,18 @@ export function makeRequestCheck(
   const checkQuery = method.query === undefined ? undefined : schemas.validator(method.query, manifest.schemas, 'query')
   const bodySchema = method.request ?? (acceptsBody ? anyObject : undefined)
   const checkBody = bodySchema === undefined ? undefined : schemas.validator(bodySchema, manifest.schemas, 'body')
-  const maxSteps = getMaxSteps(bodyLimit)
+  const maxSteps = getMaxSteps(method.bodyLimit ?? bodyLimit)
+
+  const checkAddress = (request: FastifyRequest): Problems => {
+    const { params, query } = request
+    if (checkParams !== undefined && hasEmpty(params as object)) {
+      throw errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) })
+    }
+    if (request.url.includes('%00')) throw errors.WP_RUNTIME_REQUEST({ reason: 'The URL contains a NUL character' })
+    const problems = checkParams?.(params)
+    return merge(problems, checkQuery?.(query))
+  }
+  if (needsReader(method)) return (request) => checkContent(request, method, checkAddress(request))
 
   const readBody = ({ body }: FastifyRequest): unknown => {
     if (method.request !== undefined) return body
@@ -38,17 +51,31 @@ export function makeRequestCheck(
     return body === undefined ? {} : body
   }
   return (request) => {
-    const { params, query } = request
-    if (checkParams !== undefined && hasEmpty(params as object)) {
-      throw errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) })
-    }
-    if (request.url.includes('%00')) throw errors.WP_RUNTIME_REQUEST({ reason: 'The URL contains a NUL character' })
     const body = readBody(request)
-    let problems = checkParams?.(params)
-    problems = merge(problems, checkQuery?.(query))
-    problems = merge(problems, checkBody?.(body, maxSteps, request.bodyBytes))
+    const problems = merge(checkAddress(request), checkBody?.(body, maxSteps, request.bodyBytes))
     if (problems !== undefined) throw new InvalidRequest(problems)
+    const { params, query } = request
     return { method: request.method, url: request.url, params, query, body, headers: request.headers }
+  }
+}
+
+/** Checks the body that the reader of a method has read. */
+function checkContent(request: FastifyRequest, method: ManifestMethod, ofAddress: Problems): Request {
+  const received = request.body as ReceivedBody | undefined
+  const isOptional = method.request === undefined && method.requestTypes === undefined
+  const missing = isOptional ? undefined : [{ path: 'body', message: 'is required' }]
+  const problems = merge(ofAddress, received === undefined ? missing : received.check())
+  if (problems !== undefined) throw new InvalidRequest(problems)
+  const { params, query, url, headers } = request
+  return {
+    method: request.method,
+    url,
+    params,
+    query,
+    body: received === undefined ? {} : received.value,
+    headers,
+    contentType: received?.type,
+    ...(method.raw === true && { raw: received?.raw ?? new Uint8Array() }),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkOf } from '../kit/index.ts'
+import { countTaken } from './count-taken.ts'
 import { joinWrites } from './joined-writes.ts'
 import { LeanRequest, type LeanResponse, type ResponseObserver } from './lean-messages.ts'
 
@@ -108,6 +109,8 @@ const warnIntervalMs = 60_000
 const maxReceivingChecks = 10
 /** Number of bytes that must arrive in that time, unless the body is shorter. */
 const minReceivedBytes = 16 * 1024
+/** For how many checks a body may arrive, 60 s, unless its method accepts large ones. */
+const maxBodyChecks = 60
 /** How much Node reads of a socket at once. */
 const maxReadBytes = 64 * 1024
 
@@ -256,15 +259,19 @@ export class Connections {
     onFull?.(maxConnections)
   }
 
-  /** Ends the requests of unknown callers whose bodies arrive byte by byte. */
+  /** Ends requests whose bodies take too long, and those of unknown callers whose bodies arrive byte by byte. */
   #closeSlow(): void {
     for (const connection of this.#receiving) {
       const { socket, receiving } = connection
-      if (!isArriving(connection)) this.#receiving.delete(connection)
-      else if ((receiving!.checks += 1) >= maxReceivingChecks && !isAuthorized(receiving!.request)) {
-        const received = socket.bytesRead - (connection.bytesBefore ?? 0)
-        if (received < minReceivedBytes) this.#close(socket)
+      if (!isArriving(connection)) {
+        this.#receiving.delete(connection)
+        continue
       }
+      const { request } = receiving!
+      const checks = (receiving!.checks += 1)
+      const received = socket.bytesRead - (connection.bytesBefore ?? 0)
+      const isTiny = checks >= maxReceivingChecks && !isAuthorized(request) && received < minReceivedBytes
+      if (isTiny || checks >= maxChecksOf(request)) this.#close(socket)
     }
   }
 
@@ -382,17 +389,10 @@ function isArriving({ receiving }: Connection): boolean {
   return receiving !== undefined && !receiving.request.complete
 }
 
-function isAuthorized(request: IncomingMessage): boolean {
-  return request instanceof LeanRequest && request.isAuthorized === true
+function maxChecksOf(request: IncomingMessage): number {
+  return (request instanceof LeanRequest ? request.maxSeconds : undefined) ?? maxBodyChecks
 }
 
-/**
- * Returns the bytes that the operating system has accepted, which it only does if the client takes others. `bytesWritten`
- * of the socket would count those in memory.
- */
-function countTaken(socket: Socket): number {
-  const { _handle: handle } = socket as unknown as {
-    readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null
-  }
-  return handle == null ? socket.bytesWritten : handle.bytesWritten - handle.writeQueueSize
+function isAuthorized(request: IncomingMessage): boolean {
+  return request instanceof LeanRequest && request.isAuthorized === true
 }

@@ -87,6 +87,14 @@ export const errors = defineErrors({
   WP_RUNTIME_BODY_JSON: { kind: 'user', status: 400, message: 'The JSON body is not valid: {reason}' },
   WP_RUNTIME_BODY_DEPTH: { kind: 'user', status: 400, message: 'The body is nested more than {limit} levels deep' },
   WP_RUNTIME_BODY_SIZE: { kind: 'user', status: 413, message: 'The body is larger than {limit} bytes' },
+  WP_RUNTIME_PART_SIZE: { kind: 'user', status: 413, message: 'The part "{name}" is larger than {limit} bytes' },
+  WP_RUNTIME_PARTS: { kind: 'user', status: 413, message: 'The body has more than {limit} parts' },
+  WP_RUNTIME_UPLOAD_SPACE: {
+    kind: 'external',
+    status: 503,
+    message: 'This server has no space for the upload at the moment',
+    hint: 'Try again later.',
+  },
   WP_RUNTIME_BODY_TYPE: {
     kind: 'user',
     status: 415,

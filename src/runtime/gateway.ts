@@ -67,7 +67,7 @@ export interface GatewayOptions extends Address {
 const serverOptions: ServerOptions<typeof LeanRequest, typeof LeanResponse<LeanRequest>> = {
   IncomingMessage: LeanRequest,
   ServerResponse: LeanResponse,
-  requestTimeout: 60_000,
+  requestTimeout: 6 * 3_600_000, // of uploads; `Connections` ends the bodies of others
   headersTimeout: 20_000,
   connectionsCheckingInterval: 1000, // by default, these limits would be noticed up to 30 s late
   // Longer than load balancers keep idle connections, so that they do not send into a closed one

@@ -14,6 +14,7 @@ export {
 export { describeBuiltIn } from './built-in/describe.ts'
 export { mountBuiltIn } from './built-in/mount.ts'
 export type { BuiltInRoute, RouteInput } from './built-in/route.ts'
+export { removeAbandonedFiles } from './bodies/upload-folder.ts'
 export { makeDataCheck } from './check-dispatched.ts'
 export { makeActions, type ActionUser } from './find-action.ts'
 export { mountDocs, type DocsSources } from './docs/mount-docs.ts'

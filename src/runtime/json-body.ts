@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { findForbiddenKey, findJsonExcess, hasInfiniteNumber } from '../kit/index.ts'
-import { errorCodes, type FastifyInstance, type FastifyRequest, type RequestPayload } from 'fastify'
+import { errorCodes, type FastifyInstance, type FastifyRequest } from 'fastify'
+import { collectBody } from './bodies/collect-body.ts'
 import { errors } from './errors.ts'
-import { LeanRequest, type BodyCallback } from './lean-messages.ts'
+import type { BodyCallback } from './lean-messages.ts'
 import { declareField } from './request-fields.ts'
 import { hasUnstorableEscape } from './unstorable-escapes.ts'
 
@@ -46,7 +47,7 @@ export function readJsonBodies(app: FastifyInstance): void {
       }
       return done(null, value)
     }
-    if (!(payload instanceof LeanRequest && payload.collectBody(limit, read))) readBody(payload, limit, read)
+    collectBody(payload, limit, read)
   })
 }
 
@@ -90,27 +91,4 @@ function findReason(text: string, value: unknown): string | undefined {
   if (hasUnstorableEscape(text)) return 'a string in it contains a NUL character or an unpaired surrogate'
   if (hasInfiniteNumber(text)) return 'a number in it is larger than 1.8e308 or less than -1.8e308'
   return undefined
-}
-
-/** Reads a body. A body that arrives in one chunk, as most do, is not copied. */
-function readBody(payload: RequestPayload, limit: number, done: BodyCallback): void {
-  const parts: Buffer[] = []
-  let length = 0
-  const read = (part: Buffer) => {
-    if (length > limit) return
-    length += part.length
-    if (length > limit) done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE())
-    else parts.push(part)
-  }
-  const end = () => {
-    if (length > limit) return
-    const [first] = parts
-    const bytes = parts.length === 1 ? first! : Buffer.concat(parts)
-    parts.length = 0 // the listeners live until the response is sent
-    done(null, bytes)
-  }
-  if (payload.readableEnded) return end() // see the gateway
-  payload.on('data', read)
-  payload.on('end', end)
-  payload.on('error', (error: Error) => length <= limit && done(Object.assign(error, { statusCode: 400 })))
 }

@@ -22,6 +22,8 @@ export type BodyCallback = (failure: Error | null, bytes?: Buffer) => void
 export class LeanRequest extends IncomingMessage {
   /** Set for a valid token, whose caller may send the body slowly. */
   declare isAuthorized?: boolean
+  /** Set for a body that may be large: for how many seconds it may arrive. */
+  declare maxSeconds?: number
   declare private collector: BodyCollector | undefined
   declare private joined: Joined | undefined
   /** Of Node since 24.12: what it does with requests without a body. */

@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Guard } from '../auth/index.ts'
 import type { Action } from '../contract/index.ts'
 import type { Manifest, ManifestMethod, ManifestRoute } from '../release/index.ts'
 import type { ContextSources } from './action-context.ts'
 import { makeAuthorizationHook } from './authorization.ts'
+import { makeBodyReader, type ReadBody } from './bodies/body-reader.ts'
+import { mountContent, needsReader } from './bodies/mount-content.ts'
 import { findShadowedMethods, type ShadowedMethods } from './find-shadowed-methods.ts'
 import { deprecationHook, rateConfig } from './limits.ts'
 import { makeHandler, type Handler, type MethodToMount } from './make-handler.ts'
@@ -19,6 +21,8 @@ import type { WriteSources } from './write-result.ts'
 export interface RouteSources extends ContextSources, WriteSources {
   readonly guard: Guard
   readonly statistics: RouteStatistics
+  /** How many bytes of disk the uploads of this process may use. */
+  readonly uploadSpace: number
   /** Finds the action of a method. Returns the same instance for the lifetime of a generation. */
   actionFor(method: ManifestMethod): Action
 }
@@ -43,6 +47,8 @@ interface Slot {
   readonly method: ManifestMethod
   readonly action: Action
   readonly handle: Handler
+  /** Of methods with `content` or `raw`. */
+  readonly readBody: ReadBody | undefined
 }
 
 /** After as many methods, Fastify completes them. `ready` would complete all of them in one turn of the event loop. */
@@ -62,28 +68,38 @@ export async function mountRoutes(
     const { route, method, action } = mounting
     const counter = counterOf(route, method)
     const handle = makeHandler(current, { ...mounting, counter, running, tracing: sources.tracing })
-    return { method, action, handle }
+    const { schemas, uploadSpace } = current
+    const readBody = needsReader(method)
+      ? makeBodyReader({ schemas, named: current.manifest.schemas, uploadSpace }, method)
+      : undefined
+    return { method, action, handle, readBody }
   }
   const slots: Slot[] = []
+  const withReaders: RouteOptions[] = []
   for (const { route, method } of methodsOf(manifest)) {
     slots.push(makeSlot(sources, { route, method, action: sources.actionFor(method) }))
     const index = slots.length - 1
     const counter = counterOf(route, method)
-    app.route({
+    const options: RouteOptions = {
       method: method.method === 'GET' ? ['GET', 'HEAD'] : method.method,
       url: route.path,
       exposeHeadRoute: false,
+      ...(method.bodyLimit !== undefined && { bodyLimit: method.bodyLimit }),
       config: {
         ...rateConfig(manifest, method),
         counter,
         acceptsNoBody: () => slots[index]!.method.request === undefined,
+        ...(needsReader(method) && { readBody: (request, payload) => slots[index]!.readBody!(request, payload) }),
       },
       onRequest: [...deprecationHook(route.deprecated), makeAuthorizationHook(sources.guard, method)],
       handler: (request, reply) => slots[index]!.handle(request, reply),
-    })
+    }
+    if (needsReader(method)) withReaders.push(options)
+    else app.route(options)
     if (slots.length % methodsPerStep === 0) await app.after()
     await nextTurn()
   }
+  await mountContent(app, withReaders)
   for (const hidden of findShadowedMethods(manifest.routes)) rejectShadowedMethods(app, hidden)
   return {
     whenIdle: () => running.whenIdle(),
@@ -116,7 +132,7 @@ function structureOf({ routes, connections, events, rates, config, plugins, vari
   const mounted = routes.map((route) => [
     route.path,
     route.deprecated,
-    ...route.methods.map((one) => [one.method, one.public, one.scopes, one.rate]),
+    ...route.methods.map((one) => [one.method, one.public, one.scopes, one.rate, one.bodyLimit, needsReader(one)]),
   ])
   return JSON.stringify([mounted, connections, events, rates, config, plugins, variables])
 }

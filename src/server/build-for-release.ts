@@ -126,6 +126,7 @@ export async function buildForRelease(
       dispatcher: makeServerDispatcher(shared, () => served.manifest),
       checkResults: options.isDevelopment,
       statistics: shared.statistics,
+      uploadSpace: settings.upload_space,
       actionFor,
     },
   })

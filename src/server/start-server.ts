@@ -4,6 +4,7 @@ import { loadArtifacts, type Artifact, type StoredRelease } from '../release/ind
 import {
   makePageProtection,
   openGateway,
+  removeAbandonedFiles,
   runPluginHooks,
   type ConnectionLimits,
   type Logger,
@@ -80,6 +81,7 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   let terms = defaultTerms
   let allowedRanges = terms.settings.delivery_allow
   await using opened = new AsyncDisposableStack()
+  void removeAbandonedFiles()
   const feed = await startServerFeed(options)
   opened.defer(() => feed.close())
   const outbound = openServerOutbound(options, () => allowedRanges)

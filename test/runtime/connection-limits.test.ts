@@ -81,6 +81,25 @@ test('a body that has barely begun to arrive after ten checks ends its connectio
   for (const one of [known, arriving, complete, kept]) assert.equal(one.socket.destroyed, false)
 })
 
+test('a body may arrive for 60 checks, or as many as its method allows', async () => {
+  await using stalling = await openStalling()
+  const { site, check } = stalling
+  site.onRequest = (request) => {
+    if (request.headers['authorization'] !== undefined) (request as LeanRequest).maxSeconds = 100
+  }
+  const [slow, upload] = [await site.open(), await site.open()]
+  const body = post(100_000, 'x'.repeat(17 * 1024))
+  slow.socket.write(body)
+  upload.socket.write(body.replace('Host', 'Authorization: Bearer a\r\nHost'))
+  await until('both have begun', () => site.begun.length === 2)
+  await send(site.gateway.port, { path: '/read' })
+  for (let time = 0; time < 60; time += 1) check()
+  await slow.closed
+  assert.equal(upload.socket.destroyed, false)
+  for (let time = 0; time < 40; time += 1) check()
+  await upload.closed
+})
+
 test('callers are known to be authorized, whichever routes have found out', async () => {
   const app = Fastify({ serverFactory: (handler) => createServer({ IncomingMessage: LeanRequest }, handler) })
   decoratePrincipal(app)
