@@ -13,7 +13,3 @@ export function giveSpace(bytes: number): void {
   used -= bytes
 }
 
-/** The bytes of temporary files at the moment. */
-export function usedSpace(): number {
-  return used
-}
