@@ -3,6 +3,7 @@ import { withDeadline } from '../kit/index.ts'
 import { makeFeedCache, storeErrors, type Change, type Feed, type System } from '../store/index.ts'
 import { verifyAccessToken, type TokenSigner } from './token/access-token.ts'
 import { makeTokenReader, type TokenReader } from './token/token-reader.ts'
+import { makeAccessWatcher } from './token/watch-access.ts'
 import { makeChallengeErrors, type ChallengeErrors } from './challenge-errors.ts'
 import { intersect, splitScopes } from './account/scopes.ts'
 
@@ -19,6 +20,12 @@ export interface Guard {
    * @throws WP_AUTH_NO_TOKEN, WP_AUTH_SCOPE
    */
   assertScopes(principal: Principal | undefined, needed: readonly string[]): Principal
+  /**
+   * Watches a token that was authorized for something that takes long, such as a stream.
+   * @param ended called within a second after the token expires, is revoked or loses the scopes, or if that is unknown
+   * @returns a function that ends the watch
+   */
+  watch(header: string, needed: readonly string[], ended: () => void): () => void
   /** Returns the tokens used since the last call: time of use in milliseconds since 1970, by token id. */
   drainUses(): ReadonlyMap<string, number>
   close(): void
@@ -56,14 +63,27 @@ export function makeGuard(options: GuardOptions): Guard {
   const reader = makeTokenReader(options.system)
   let uses = new Map<string, number>()
 
-  function checkAccess(
-    { principal, tokenScopes, jti }: VerifiedToken,
-    now: number,
-    needed: readonly string[],
-  ): Principal {
-    if (uses.size < usesLimit) uses.set(jti, now)
+  const watcher = makeAccessWatcher({ feed }) // after the cache, which the same changes invalidate
+
+  function checkAccess(verified: VerifiedToken, now: number, needed: readonly string[]): Principal {
+    if (uses.size < usesLimit) uses.set(verified.jti, now)
+    return checkScopes(verified, needed)
+  }
+
+  function checkScopes({ principal, tokenScopes }: VerifiedToken, needed: readonly string[]): Principal {
     if (needed.length === 0 || needed.some((scope) => principal.scopes.includes(scope))) return principal
     throw challenges.missingScope(principal, tokenScopes, needed)
+  }
+
+  /** Checks again, without noting a use. The token was authorized before. */
+  function recheck(token: string, needed: readonly string[]): unknown {
+    const cached = cache.get(token)
+    if (cached === undefined) {
+      const load = () => loadVerified(options, reader, { token, challenges })
+      return cache.load(token, load).then((verified) => checkScopes(verified, needed))
+    }
+    if (cached.expiresAt <= clock.now()) throw challenges.invalid('has expired')
+    return checkScopes(cached, needed)
   }
 
   return {
@@ -90,6 +110,10 @@ export function makeGuard(options: GuardOptions): Guard {
       if (needed.length === 0 || needed.some((scope) => scopes.includes(scope))) return principal
       throw challenges.missingScope(principal, scopes, needed)
     },
+    watch(header, needed, ended) {
+      const token = readBearer(header, needed, challenges)
+      return watcher.watch(() => recheck(token, needed), ended)
+    },
     drainUses() {
       const drained = uses
       uses = new Map()
@@ -97,6 +121,7 @@ export function makeGuard(options: GuardOptions): Guard {
     },
     close() {
       stop()
+      watcher.close()
       cache.close()
     },
   }

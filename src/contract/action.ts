@@ -39,6 +39,10 @@ export interface Request<Key extends ActionKey = RouteKey> {
   readonly contentType?: RouteOf<Key> extends { readonly contentType: infer Type } ? Type : string | undefined
   /** The exact bytes of the body, if the method has `raw: true`; for signatures. */
   readonly raw?: Uint8Array
+  /**
+   * The `id` of the last event that the client received, if it connects again; only for methods that send event streams.
+   */
+  readonly lastEventId?: string | undefined
 }
 
 /** A response with its own status and headers, created by `context.respond`. */
@@ -128,6 +132,9 @@ export interface FileOptions {
   readonly root?: string | URL
 }
 
+/** The media types of the result of an action. */
+type AcceptsOf<Key extends ActionKey> = RouteOf<Key> extends { readonly accepts: infer Accepts } ? Accepts : string
+
 /** The caller of an action, who is known on private routes. */
 type PrincipalOf<Key extends ActionKey> =
   RouteOf<Key> extends { readonly private: true } ? Principal : Principal | undefined
@@ -177,6 +184,8 @@ export interface Context<Key extends ActionKey = ActionKey> {
   readonly env: EnvValues
   /** The caller; undefined on a public route without a token, and in a cronjob. */
   readonly principal: PrincipalOf<Key>
+  /** The declared media type of the result that the caller prefers, by its `Accept` header. */
+  readonly accepts: AcceptsOf<Key>
   readonly log: Log
   /** Aborts when the caller disconnects or the timeout expires; in a cronjob also when the server shuts down. */
   readonly signal: AbortSignal

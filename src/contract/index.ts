@@ -1,7 +1,17 @@
 // contract: the public types of Waypost, for actions, migrations and plugins.
 // May import kit, and types of kysely and fastify. Everything here is public API: breaking changes need a major
 // version.
-export type { Action, Context, DispatchOptions, FileOptions, Log, Principal, Request, Response, Result } from './action.ts'
+export type {
+  Action,
+  Context,
+  DispatchOptions,
+  FileOptions,
+  Log,
+  Principal,
+  Request,
+  Response,
+  Result,
+} from './action.ts'
 export { isConflict, onClose } from '../kit/index.ts'
 export type { ColumnTypes, Migration } from './migration.ts'
 export {

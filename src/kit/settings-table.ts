@@ -176,6 +176,16 @@ export const settingsTable = {
     default: false,
     description: 'Whether responses of 1 KB and more are compressed for callers that accept it',
   },
+  streams_per_principal: {
+    label: 'Open streams of a caller',
+    group: 'Requests',
+    kind: 'count',
+    default: 20,
+    minimum: 1,
+    maximum: 100_000,
+    description:
+      'Maximum number of event streams that one user, or one address without a token, may have open at the same time on each server',
+  },
   cors: {
     label: 'Browser origins',
     group: 'Requests',

@@ -23,6 +23,8 @@ export interface RequestSources {
   readonly signal: AbortSignal
   /** What `context.precondition` checks; undefined in a cronjob. */
   readonly conditions?: ConditionalRequest | undefined
+  /** The declared media type that the caller prefers; undefined if only JSON is declared. */
+  readonly accepts?: string | undefined
   /** Destroys a stream when the response has ended; undefined in a cronjob. */
   readonly closeLater?: ((stream: Readable) => void) | undefined
 }
@@ -74,6 +76,10 @@ export class ActionContext implements Context {
 
   get log(): Log {
     return this.#request.log
+  }
+
+  get accepts(): never {
+    return (this.#request.accepts ?? 'application/json') as never
   }
 
   get signal(): AbortSignal {

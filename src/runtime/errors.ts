@@ -119,6 +119,12 @@ export const errors = defineErrors({
     message: 'More than {limit} requests in {window} s',
     hint: 'Try again in {seconds} s.',
   },
+  WP_RUNTIME_STREAMS: {
+    kind: 'user',
+    status: 429,
+    message: 'The caller has {limit} open streams, which is the limit',
+    hint: 'Close one of them, or share one between the pages of a browser.',
+  },
   WP_RUNTIME_TIMEOUT: { kind: 'external', status: 503, message: 'The response took longer than {seconds} s' },
   WP_RUNTIME_RESULT: {
     kind: 'bug',

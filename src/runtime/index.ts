@@ -28,6 +28,7 @@ export { queryOf, type StartPage } from './lead-to-page.ts'
 export { mountPortal } from './ui/mount-portal.ts'
 export { mountUi, type UiConfig } from './ui/mount-ui.ts'
 export { openOpsServer, type OpsServer } from './ops-server.ts'
+export { OpenStreams } from './media/open-streams.ts'
 export type { Tracing } from './tracing.ts'
 export { watchPressure, watchStalls, type Pressure, type PressureLimits, type StallWatch } from './pressure.ts'
 export {

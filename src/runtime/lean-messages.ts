@@ -164,6 +164,8 @@ export class LeanResponse<Request extends IncomingMessage = IncomingMessage> ext
   declare observer: ResponseObserver | undefined
   /** Headers that each response has, unless it has another value for one. */
   declare baseHeaders: Readonly<Record<string, string>> | undefined
+  /** Ends a stream whose clients are to connect again, because the server shuts down. */
+  declare onStop: (() => void) | undefined
   declare private wasTold: true | undefined
   declare private isStopped: boolean | undefined
 
@@ -179,6 +181,11 @@ export class LeanResponse<Request extends IncomingMessage = IncomingMessage> ext
    */
   stop(): void {
     if (this.writableEnded || this.isStopped === true) return
+    const { onStop } = this
+    if (onStop !== undefined) {
+      this.isStopped = this.wasTold = true
+      return onStop()
+    }
     const isEvents = /^text\/event-stream\b/i.test(String(this.getHeader('content-type')))
     if (!isEvents && (!this.headersSent || this.hasHeader('content-length'))) return
     const isTold = this.isStopping

@@ -9,7 +9,8 @@ import { withTimeout } from './limits.ts'
 import { ActionFailure } from './problem.ts'
 import { discardResult } from './raw-body.ts'
 import { RequestScope } from './request-scope.ts'
-import type { RunningActions } from './running-actions.ts'
+import { makeNegotiation } from './media/negotiate.ts'
+import { makeStreamTest, reserveStream } from './media/start-stream.ts'
 import {
   makeSender,
   type ActionResult,
@@ -22,7 +23,6 @@ import type { Tracing } from './tracing.ts'
 
 export interface MethodToMount extends Sending {
   readonly action: Action
-  readonly running: RunningActions
   readonly tracing?: Tracing | undefined
 }
 
@@ -40,14 +40,20 @@ export function makeHandler(sources: ContextSources & CheckSources & SendSources
   const sender = makeSender(sources, mounting)
   const run = makeRunner(mounting, sources.manifest.schemas)
   const { timeoutMs } = method
+  const negotiate = makeNegotiation(method)
+  const isStream = makeStreamTest(method)
   const isCompressed = sources.compression && method.compression !== false
   const transaction = 'class' in method.action ? method.action.plan?.transaction : undefined
 
   return (request, reply) => {
     removeCodings(request, isCompressed)
-    const given = check(request)
+    const accepts = negotiate?.(request)
+    const checked = check(request)
+    const isStreaming = accepts !== undefined && isStream(accepts)
+    if (isStreaming) reserveStream(sources, request, reply)
+    const given = isStreaming ? { ...checked, lastEventId: readLastEventId(request) } : checked
     request.body = undefined // otherwise it stays in memory until the response is read
-    const scope = new RequestScope(request, reply)
+    const scope = new RequestScope(request, reply, accepts)
     const context = makeActionContext(sources, scope)
     const around =
       transaction === undefined
@@ -64,6 +70,12 @@ export function makeHandler(sources: ContextSources & CheckSources & SendSources
       (error: unknown) => execution.fail(error),
     )
   }
+}
+
+/** The id of the last event that a client has received. Browsers send its UTF-8 as bytes. */
+function readLastEventId({ headers }: FastifyRequest): string | undefined {
+  const id = headers['last-event-id']
+  return id === undefined ? undefined : Buffer.from(String(id), 'latin1').toString()
 }
 
 type HandleArguments = Parameters<Action['handle']>

@@ -12,13 +12,15 @@ import { deprecationHook, rateConfig } from './limits.ts'
 import { makeHandler, type Handler, type MethodToMount } from './make-handler.ts'
 import type { CheckSources } from './check-request.ts'
 import { pathOf, methodNotAllowed } from './problem.ts'
+import type { StreamSources } from './media/start-stream.ts'
+import { StreamGroup } from './media/stream-group.ts'
 import type { RouteStatistics } from './route-statistics.ts'
 import type { RunningActions } from './running-actions.ts'
 import type { SendSources } from './send-result.ts'
 import type { Tracing } from './tracing.ts'
 import type { WriteSources } from './write-result.ts'
 
-export interface RouteSources extends ContextSources, WriteSources {
+export interface RouteSources extends ContextSources, WriteSources, StreamSources {
   readonly guard: Guard
   readonly statistics: RouteStatistics
   /** How many bytes of disk the uploads of this process may use. */
@@ -40,6 +42,8 @@ export interface MountedRoutes {
   update(manifest: Manifest, actionFor: RouteSources['actionFor']): void
   /** Resolves when no action runs, or after 5 s. */
   whenIdle(): Promise<void>
+  /** Cuts the streams of values, because another generation serves from now on. */
+  endStreams(): void
 }
 
 /** The current implementation of one method of a route. */
@@ -49,6 +53,7 @@ interface Slot {
   readonly handle: Handler
   /** Of methods with `content` or `raw`. */
   readonly readBody: ReadBody | undefined
+  readonly group: StreamGroup
 }
 
 /** After as many methods, Fastify completes them. `ready` would complete all of them in one turn of the event loop. */
@@ -67,12 +72,13 @@ export async function mountRoutes(
   const makeSlot = (current: MountSources, mounting: Pick<MethodToMount, 'route' | 'method' | 'action'>): Slot => {
     const { route, method, action } = mounting
     const counter = counterOf(route, method)
-    const handle = makeHandler(current, { ...mounting, counter, running, tracing: sources.tracing })
+    const group = new StreamGroup()
+    const handle = makeHandler(current, { ...mounting, counter, running, group, tracing: sources.tracing })
     const { schemas, uploadSpace } = current
     const readBody = needsReader(method)
       ? makeBodyReader({ schemas, named: current.manifest.schemas, uploadSpace }, method)
       : undefined
-    return { method, action, handle, readBody }
+    return { method, action, handle, readBody, group }
   }
   const slots: Slot[] = []
   const withReaders: RouteOptions[] = []
@@ -103,6 +109,9 @@ export async function mountRoutes(
   for (const hidden of findShadowedMethods(manifest.routes)) rejectShadowedMethods(app, hidden)
   return {
     whenIdle: () => running.whenIdle(),
+    endStreams() {
+      for (const { group } of slots) group.end()
+    },
     canUpdateTo: (next) => structureOf(next) === (structure ??= structureOf(manifest)),
     update(next, actionFor) {
       const current = { ...sources, manifest: next }
@@ -115,7 +124,9 @@ export async function mountRoutes(
         if (hasSameSchemas && hasSame && isSame(slot.method, method, ignoredKeys)) return { ...slot, method }
         return makeSlot(current, { route, method, action: hasSame ? slot.action : findAction(method) })
       })
-      slots.splice(0, slots.length, ...made)
+      const kept = new Set(made.map(({ group }) => group))
+      const before = slots.splice(0, slots.length, ...made)
+      for (const { group } of before) if (!kept.has(group)) group.end()
       manifest = next
     },
   }

@@ -7,13 +7,16 @@ import { RequestLog } from './request-log.ts'
 
 /** The request-specific part of a context. The signal is created on first use, because few actions use it. */
 export class RequestScope {
+  readonly accepts: string | undefined
   readonly #request: FastifyRequest
   readonly #response: FastifyReply['raw']
   #controller: AbortController | undefined
   #log: Log | undefined
   #isAborted = false
 
-  constructor(request: FastifyRequest, reply: FastifyReply) {
+  /** @param accepts the declared media type that the caller prefers */
+  constructor(request: FastifyRequest, reply: FastifyReply, accepts: string | undefined) {
+    this.accepts = accepts
     this.#request = request
     this.#response = reply.raw
   }

@@ -10,7 +10,14 @@ import { isUnwelcome } from './connections.ts'
 import { errors } from './errors.ts'
 import { discardResult } from './raw-body.ts'
 import type { RouteCounter } from './route-statistics.ts'
-import { makeWriter, type WriteSources, type Written } from './write-result.ts'
+import type { RunningActions } from './running-actions.ts'
+import { accepts } from './media/accept.ts'
+import { ItemStream } from './media/item-stream.ts'
+import { resultTypesOf } from './media/negotiate.ts'
+import { startStream, type StreamSources } from './media/start-stream.ts'
+import type { StreamGroup } from './media/stream-group.ts'
+import { makeWriter, type WriteSources } from './write-result.ts'
+import type { Written } from './written.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -28,7 +35,7 @@ export interface DroppedFields {
   readonly fields: readonly string[]
 }
 
-export interface SendSources extends WriteSources {
+export interface SendSources extends WriteSources, StreamSources {
   /** Headers of responses that a browser may display. */
   readonly pageHeaders: Readonly<Record<string, string>>
   /** The path of `WAYPOST_BASE_URL`, which a proxy removes: empty, or for example `/api`. */
@@ -63,6 +70,9 @@ export interface Sending {
   readonly route: ManifestRoute
   readonly method: ManifestMethod
   readonly counter: RouteCounter
+  readonly running: RunningActions
+  /** The streams of values that it sends. */
+  readonly group: StreamGroup
 }
 
 /** Writing as many characters takes up to a fifth of a second. */
@@ -70,10 +80,10 @@ const largeResult = 4 * 1024 * 1024
 
 /** Makes the sender of a method. */
 export function makeSender(sources: SendSources, sending: Sending): Sender {
-  const { route, method } = sending
-  const action = 'file' in method.action ? method.action.file : `${method.method} ${route.path}`
+  const { method } = sending
+  const action = nameAction(sending)
   const write = makeWriter(sources, method, action)
-  const success = Object.keys(method.responses)
+  const success = [...new Set([...Object.keys(method.responses), ...Object.keys(method.responseTypes ?? {})])]
     .map(Number)
     .filter((status) => status < 300)
   const defaultStatus = success.length === 0 ? 200 : Math.min(...success)
@@ -141,7 +151,10 @@ interface PreparedResponse {
   readonly explicit: ExplicitResponse | undefined
 }
 
-function makeResponder({ method, counter }: Sending, { pageHeaders, basePath, compression }: SendSources) {
+function makeResponder(sending: Sending, sources: SendSources) {
+  const { method, counter } = sending
+  const { pageHeaders, basePath, compression } = sources
+  const hasSeveralTypes = resultTypesOf(method).length > 1
   const addCaching = makeCaching(method)
   const isReading = method.method === 'GET'
   const isCompressed = compression && method.compression !== false
@@ -165,9 +178,9 @@ function makeResponder({ method, counter }: Sending, { pageHeaders, basePath, co
       return undefined
     }
     reply.code(status).header('content-type', type)
+    if (hasSeveralTypes) addVary(reply, 'Accept')
     if (!isJson) addBrowserHeaders(reply, hasTrustedHtml(method, explicit), pageHeaders)
-    if (payload instanceof Readable && reply.request.method === 'HEAD') {
-      payload.destroy()
+    if (payload instanceof Readable && !startStreaming(reply, payload, sources, sending)) {
       reply.send()
       return undefined
     }
@@ -176,6 +189,30 @@ function makeResponder({ method, counter }: Sending, { pageHeaders, basePath, co
     reply.send(body)
     return undefined
   }
+}
+
+/** @returns false if a stream is not sent, because the request is HEAD */
+function startStreaming(reply: FastifyReply, stream: Readable, sources: SendSources, sending: Sending): boolean {
+  const isSent = reply.request.method !== 'HEAD'
+  if (!isSent) stream.destroy()
+  else if (stream instanceof ItemStream) sendItems(reply, stream, sources, sending)
+  return isSent
+}
+
+/** Prepares the response whose body is a stream of values. */
+function sendItems(reply: FastifyReply, stream: ItemStream, sources: SendSources, sending: Sending): void {
+  const action = nameAction(sending)
+  stream.onDropped = (fields) => {
+    stream.onDropped = undefined // the other items most likely have them too
+    reportDropped(reply, action, fields)
+  }
+  if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+  reply.header('x-accel-buffering', 'no') // nginx would hold events back
+  startStream(reply, stream, sources, sending)
+}
+
+function nameAction({ route, method }: Pick<Sending, 'route' | 'method'>): string {
+  return 'file' in method.action ? method.action.file : `${method.method} ${route.path}`
 }
 
 /** Adds the headers of an action. What was known before stays in `Vary`: responses also differ by it. */
@@ -281,29 +318,4 @@ function addBrowserHeaders(reply: FastifyReply, isTrusted: boolean, headers: Sen
   // Other policies would let a page keep a reference to a window of the login pages, the backend or the portal on the
   // same origin, and read passwords and tokens.
   reply.header('cross-origin-opener-policy', 'same-origin').removeHeader('cross-origin-embedder-policy')
-}
-
-/** Whether an Accept header allows a content type (RFC 9110 §12.5.1). The most specific range decides. */
-export function accepts(header: string, type: string): boolean {
-  const essence = type.split(';', 1)[0]!.trim().toLowerCase()
-  let closest = { specificity: 0, isAccepted: false }
-  let hasRange = false
-  for (const range of header.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = range.split(';').map((part) => part.trim())
-    if (!name.includes('/')) continue
-    hasRange = true
-    const specificity = specificityOf(name, essence)
-    const quality = parameters.find((one) => one.startsWith('q='))?.slice(2)
-    if (specificity > closest.specificity)
-      closest = { specificity, isAccepted: quality === undefined || Number(quality) !== 0 }
-  }
-  return !hasRange || closest.isAccepted // a header without ranges allows everything
-}
-
-/** How specifically a range names a type; 0 if it does not match. */
-function specificityOf(range: string, essence: string): number {
-  if (range === essence) return 4
-  if (range === 'application/json' && essence.endsWith('+json')) return 3
-  if (range === `${essence.split('/', 1)[0]}/*`) return 2
-  return range === '*/*' ? 1 : 0
 }

@@ -29,6 +29,7 @@ export class ServingGeneration {
   retire(): Promise<void> {
     if (!this.#isRetired) {
       this.#isRetired = true
+      this.#generation.routes?.endStreams()
       this.#closeWhenIdle()
     }
     return this.#closed.promise

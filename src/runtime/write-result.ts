@@ -1,10 +1,10 @@
-import type { Readable } from 'node:stream'
 import type { JsonSchema } from '../contract/index.ts'
 import { bodylessStatuses, findInfiniteNumber, findResponseKey, isJsonType, messageOf } from '../kit/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { mapSubSchemas } from '../schema/index.ts'
 import type { ResultCheck } from './compile-result-check.ts'
-import { errors } from './errors.ts'
+import { makeMediaWriter } from './media/write-media.ts'
+import { makeResultError, type ResponseId, type Written, type WrittenJson } from './written.ts'
 import { asRawBody } from './raw-body.ts'
 import { getMaxSteps } from './step-budget.ts'
 import type { Validator } from './compile-schema.ts'
@@ -16,18 +16,6 @@ export interface WriteSources {
   readonly schemas: SchemaCache
   /** Report fields of results that their schemas do not declare; used in `dev` and in tests. */
   readonly checkResults: boolean
-}
-
-export interface Written {
-  /** A text, a stream or bytes; undefined for a response without a body. */
-  readonly payload: string | Readable | Uint8Array | undefined
-  /** The content type; empty without a body. */
-  readonly type: string
-  readonly isJson: boolean
-  /** Fields that the schema does not declare; only if results are checked. */
-  readonly dropped?: readonly string[] | undefined
-  /** A field that is NaN or infinite and was written as null. */
-  readonly infinite?: string | undefined
 }
 
 /**
@@ -47,12 +35,23 @@ const bodyless: ReadonlySet<number> = new Set([...bodylessStatuses].map(Number))
 /** @param action the name of the action in messages */
 export function makeWriter(sources: WriteSources, method: ManifestMethod, action: string): Writer {
   const writeJson = makeJsonWriter(sources, method, action)
+  const media = makeMediaWriter(method, {
+    writeJson: (at, body) => writeJson(at.status, body),
+    bySchema(schema) {
+      const writer = makeStatusWriter(sources, schema)
+      return (at, body) => writeBy(at, writer, body, sources.checkResults)
+    },
+    validator: (schema) => sources.schemas.validator(schema, sources.manifest.schemas, 'result'),
+    action,
+  })
   return (status, body, type) => {
     if (bodyless.has(status)) {
       if (sources.checkResults && body != null)
         throw makeResultError({ action, status }, 'a response with this status has no body')
       return { payload: undefined, type: '', isJson: false }
     }
+    const declared = media?.(status, body, type)
+    if (declared !== undefined) return declared
     const raw = asRawBody(body)
     if (raw !== undefined) {
       return { payload: raw.payload, type: type ?? raw.type ?? 'application/octet-stream', isJson: false }
@@ -64,11 +63,6 @@ export function makeWriter(sources: WriteSources, method: ManifestMethod, action
     const { payload, dropped, infinite } = writeJson(status, body)
     return { payload, type: type ?? jsonType, isJson, dropped, infinite }
   }
-}
-
-interface ResponseId {
-  readonly action: string
-  readonly status: number
 }
 
 /** What is compiled for the responses of one status. */
@@ -108,8 +102,6 @@ function makeStatusWriter({ schemas, manifest }: WriteSources, schema: JsonSchem
   }
 }
 
-type WrittenJson = Pick<Written, 'dropped' | 'infinite'> & { readonly payload: string | undefined }
-
 function makeJsonWriter(sources: WriteSources, method: ManifestMethod, action: string) {
   const { checkResults } = sources
   const writers = new Map<number, StatusWriter>()
@@ -125,16 +117,21 @@ function makeJsonWriter(sources: WriteSources, method: ManifestMethod, action: s
     const at = { action, status }
     const writer = findWriter(status)
     if (writer === undefined) return { payload: body === undefined ? undefined : write(at, JSON.stringify, body) }
-    if (body === undefined) throw makeResultError(at, 'the result is missing')
-    const text = findText(body)
-    if (text !== undefined)
-      return { payload: text, infinite: checkResults ? checkWritten(at, writer, { body, text }) : undefined }
-    if (!checkResults && writer.fits(body)) return { payload: write(at, writer.serialize, body) }
-    const { plain, payload, infinite } = writePlain(at, writer, body)
-    if (!checkResults) return { payload, infinite }
-    const dropped = listDropped(plain, JSON.parse(payload))
-    return { payload, infinite, dropped: dropped.length === 0 ? undefined : dropped }
+    return writeBy(at, writer, body, checkResults)
   }
+}
+
+/** Writes a value by a schema. */
+function writeBy(at: ResponseId, writer: StatusWriter, body: unknown, checkResults: boolean): WrittenJson {
+  if (body === undefined) throw makeResultError(at, 'the result is missing')
+  const text = findText(body)
+  if (text !== undefined)
+    return { payload: text, infinite: checkResults ? checkWritten(at, writer, { body, text }) : undefined }
+  if (!checkResults && writer.fits(body)) return { payload: write(at, writer.serialize, body) }
+  const { plain, payload, infinite } = writePlain(at, writer, body)
+  if (!checkResults) return { payload, infinite }
+  const dropped = listDropped(plain, JSON.parse(payload))
+  return { payload, infinite, dropped: dropped.length === 0 ? undefined : dropped }
 }
 
 function findText(body: unknown): string | undefined {
@@ -206,10 +203,6 @@ function write(at: ResponseId, serialize: Serializer, body: unknown): string {
   } catch (cause) {
     throw makeResultError(at, messageOf(cause).replace(/!$/, ''), cause)
   }
-}
-
-function makeResultError({ action, status }: ResponseId, reason: string, cause?: unknown): Error {
-  return errors.WP_RUNTIME_RESULT({ action, status, reason }, { cause })
 }
 
 const maxListedFields = 20

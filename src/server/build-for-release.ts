@@ -127,6 +127,8 @@ export async function buildForRelease(
       checkResults: options.isDevelopment,
       statistics: shared.statistics,
       uploadSpace: settings.upload_space,
+      streams: shared.streams,
+      streamsPerPrincipal: settings.streams_per_principal,
       actionFor,
     },
   })

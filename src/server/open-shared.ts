@@ -24,6 +24,7 @@ import {
   mountHealth,
   mountMetrics,
   mountPortal,
+  OpenStreams,
   RouteStatistics,
   watchStalls,
   type Endpoint,
@@ -61,6 +62,8 @@ export interface Shared {
   readonly securityHeaders: SecurityHeaders
   readonly trustedProxies: readonly string[]
   readonly rateCounters: RateCounters
+  /** The streams of values that this server sends. */
+  readonly streams: OpenStreams
   readonly endpoints: readonly Endpoint[]
   readonly guard: ReturnType<typeof makeGuard>
   readonly keys: KeyRing
@@ -119,6 +122,7 @@ export async function openShared(
     sample: (event) => sampleEventData(terms(), event),
   })
   const rateCounters = makeRateCounters({ clock, log: options.logger, scope: identity.issuer })
+  const streams = new OpenStreams(clock)
   const securityHeaders = await loadSecurityHeaders(identity.issuer.startsWith('https:'))
   const service = () => nameService(identity.issuer, terms())
   const manualRuns = await openManualRuns({ host, logger: options.logger, loadPlugins })
@@ -147,6 +151,7 @@ export async function openShared(
     schemas: makeSchemaCache(),
     rateCounters,
     statistics: new RouteStatistics(),
+    streams,
     backend,
     backendAddress: backendUrl?.replace(new URL(identity.issuer).origin, '').concat('/backend'),
     manualRuns,

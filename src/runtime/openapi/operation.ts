@@ -5,6 +5,7 @@ import type { Api, ApiMethod, ApiRoute } from './api.ts'
 import { makeMedia, type OperationSources } from './make-media.ts'
 import { nameOperation } from './operation-ids.ts'
 import { makePathParameters, makeQueryParameters } from './parameters.ts'
+import { sendsFiles } from './problem-responses.ts'
 import { makeResponses } from './responses.ts'
 
 export interface RouteMethod {
@@ -37,8 +38,15 @@ export function makeOperation(at: RouteMethod, sources: OperationSources): objec
 }
 
 /** Returns the headers of requests that matter to a method. */
-function headersOf({ http, cache }: ApiMethod): NonNullable<ActionHttp['headers']> {
-  return { ...(cache !== undefined && { 'If-None-Match': 'optional' }), ...http?.headers }
+function headersOf(method: ApiMethod): NonNullable<ActionHttp['headers']> {
+  const { http, cache, responseTypes = {} } = method
+  const hasEvents = Object.values(responseTypes).some((types) => types['text/event-stream']?.schema !== undefined)
+  return {
+    ...(cache !== undefined && { 'If-None-Match': 'optional' }),
+    ...(sendsFiles(method) && { Range: 'optional' }),
+    ...(hasEvents && { 'Last-Event-ID': 'optional' }),
+    ...http?.headers,
+  }
 }
 
 /** Returns the tag of all operations with the same first path segment. */

@@ -1,6 +1,6 @@
 import { authErrors } from '../../auth/index.ts'
 import type { JsonSchema } from '../../contract/index.ts'
-import { bodylessStatuses, type WaypostError } from '../../kit/index.ts'
+import { bodylessStatuses, itemTypes, type WaypostError } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { makeProblemBody, problemTypeOf, type ProblemBody } from '../problem.ts'
 import type { ApiMethod } from './api.ts'
@@ -99,6 +99,12 @@ const problems: Readonly<Record<string, Problem>> = {
     example: exampleOf(errors.WP_RUNTIME_BODY_TYPE({ types: 'application/json' })),
     headers: ['Accept-Encoding'],
   },
+  416: {
+    name: 'RangeNotSatisfiable',
+    description: 'The file has no bytes in the requested range',
+    example: exampleOf(errors.WP_RUNTIME_RANGE({ size: 1000 })),
+    headers: ['Content-Range'],
+  },
   428: {
     name: 'PreconditionRequired',
     description: 'The header If-Match is missing',
@@ -106,7 +112,7 @@ const problems: Readonly<Record<string, Problem>> = {
   },
   429: {
     name: 'TooManyRequests',
-    description: 'Too many requests',
+    description: 'Too many requests, or open streams',
     example: exampleOf(errors.WP_RUNTIME_RATE({ limit: 100, window: 60, seconds: 17 })),
     headers: retryAfter,
   },
@@ -137,7 +143,9 @@ function exampleOf(error: WaypostError): ProblemBody {
 export function problemStatuses(method: ApiMethod): readonly string[] {
   const isReading = method.method === 'GET'
   // A response that the method declares must be acceptable for the caller; after a change it is always sent.
-  const isNegotiated = isReading && Object.keys(method.responses).some(hasBody)
+  const { responses, responseTypes = {} } = method
+  const isNegotiated =
+    (isReading && Object.keys(responses).some(hasBody)) || Object.keys(responseTypes).some((one) => one.startsWith('2'))
   // Code may also write for a GET request. An action class describes the conflicts of one.
   const isWriting = !isReading || (method.action !== undefined && 'file' in method.action)
   return [
@@ -148,10 +156,22 @@ export function problemStatuses(method: ApiMethod): readonly string[] {
     ...(isNegotiated ? ['406'] : []),
     ...(isWriting ? ['409'] : []),
     ...(isReading ? [] : ['413', '415']),
-    ...(method.rate === undefined ? [] : ['429']),
+    ...(sendsFiles(method) ? ['416'] : []),
+    ...(method.rate === undefined && !sendsItems(method) ? [] : ['429']),
     '500',
     '503',
   ]
+}
+
+/** Whether code may send a file, of which callers may request a part. */
+export function sendsFiles({ method, action, responseTypes = {} }: ApiMethod): boolean {
+  if (method !== 'GET' || action === undefined || !('file' in action)) return false
+  return Object.values(responseTypes['200'] ?? {}).some(({ schema }) => schema === undefined)
+}
+
+/** Whether a method sends streams of values, of which each caller may have a limited number. */
+function sendsItems({ responseTypes = {} }: ApiMethod): boolean {
+  return Object.values(responseTypes).some((types) => Object.keys(types).some((type) => itemTypes.has(type)))
 }
 
 function hasBody(status: string): boolean {

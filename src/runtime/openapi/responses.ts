@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http'
 import type { ActionHttpResponse, JsonSchema } from '../../contract/index.ts'
-import { bodylessStatuses, errorRanges, findResponseKey } from '../../kit/index.ts'
+import { bodylessStatuses, errorRanges, findResponseKey, isJsonType, itemTypes } from '../../kit/index.ts'
 import type { SchemaRoot } from '../../schema/index.ts'
 import type { ApiMethod } from './api.ts'
 import { makeMedia, type OperationSources } from './make-media.ts'
-import { findProblem, problemStatuses, problemType } from './problem-responses.ts'
+import { findProblem, problemStatuses, problemType, sendsFiles } from './problem-responses.ts'
 
 type RootOf = (schema: JsonSchema, status: string) => SchemaRoot
 
@@ -19,7 +19,8 @@ interface ResponseParts {
  * Makes the responses of a method: the declared ones, those that its action class describes, and Waypost's own errors.
  */
 export function makeResponses(method: ApiMethod, rootOf: RootOf, sources: OperationSources): object {
-  const { responses: declared, cache } = method
+  const { responses, responseTypes = {}, cache } = method
+  const declared = { ...responses, ...responseTypes }
   const action = method.http?.responses ?? {}
   const described = cache === undefined ? action : addCaching(action)
   const own = problemStatuses(method)
@@ -27,9 +28,7 @@ export function makeResponses(method: ApiMethod, rootOf: RootOf, sources: Operat
   const hasSuccess =
     Object.keys(declared).some((status) => /^[23]/.test(status)) ||
     Object.keys(action).some((status) => /^(2|3|default)/.test(status))
-  const made: Record<string, ResponseParts> = hasSuccess ? {} : makeUndeclaredResponses(method)
-  for (const [status, schema] of Object.entries(declared))
-    made[status] = makeResponse(status, rootOf(schema, status), { ...sources, types: method.produces })
+  const made = { ...(hasSuccess ? {} : makeUndeclaredResponses(method)), ...makeDeclared(method, rootOf, sources) }
   for (const [status, response] of Object.entries(described)) {
     if (isProblem(response) && made[status] === undefined) continue // shared by all operations
     made[status] = addDescribed(status, { before: made[status], response }, sources)
@@ -45,6 +44,19 @@ export function makeResponses(method: ApiMethod, rootOf: RootOf, sources: Operat
     written[status] = addProblem(status, { before, response: described[status] }, sources)
   }
   return written
+}
+
+/** Makes the responses that a method declares. */
+function makeDeclared(method: ApiMethod, rootOf: RootOf, sources: OperationSources): Record<string, ResponseParts> {
+  const { responses, responseTypes = {} } = method
+  const made: Record<string, ResponseParts> = {}
+  for (const [status, schema] of Object.entries(responses))
+    made[status] = makeResponse(status, rootOf(schema, status), { ...sources, types: method.produces })
+  for (const [status, types] of Object.entries(responseTypes))
+    made[status] = makeTypedResponse(status, types, { ...sources, rootOf })
+  if (sendsFiles(method) && made['206'] === undefined && made['200'] !== undefined)
+    made['206'] = makePart(made['200'], sources)
+  return made
 }
 
 type DescribedResponses = Readonly<Record<string, ActionHttpResponse>>
@@ -75,6 +87,50 @@ function makeResponse(
   if (bodylessStatuses.has(status)) return { description }
   const media = makeMedia(root, sources)
   return { description, content: Object.fromEntries(types.map((type) => [type, media])) }
+}
+
+type MediaTypes = NonNullable<ApiMethod['responseTypes']>[string]
+
+/** Makes the response of a status whose media types are declared. */
+function makeTypedResponse(
+  status: string,
+  types: MediaTypes,
+  sources: OperationSources & { readonly rootOf: RootOf },
+): ResponseParts {
+  const roots = Object.entries(types).map(([type, { schema }]) => ({
+    type,
+    root: schema === undefined ? undefined : sources.rootOf(schema, status),
+  }))
+  const json = roots.find(({ type }) => isJsonType(type))?.root?.schema
+  const declared = typeof json === 'object' ? json['description'] : undefined
+  const description = typeof declared === 'string' ? declared : describeStatus(status)
+  const content = roots.map(({ type, root }) => [type, makeTypedMedia(type, root, sources)])
+  return { description, content: Object.fromEntries(content) }
+}
+
+function makeTypedMedia(type: string, root: SchemaRoot | undefined, sources: OperationSources): object {
+  if (root === undefined) return { schema: schemaWithout(type) }
+  const media = makeMedia(root, sources) as { readonly schema: object; readonly example?: unknown }
+  if (!itemTypes.has(type)) return media
+  // OpenAPI 3.1 has no keyword for the items of a stream.
+  const isEvents = type === 'text/event-stream'
+  const description = `A stream of ${isEvents ? 'events, the data of each' : 'lines, each'} as JSON: see x-item-schema`
+  return { schema: { type: 'string', description }, 'x-item-schema': media.schema }
+}
+
+/** Returns the schema of a body that is described by its media type alone. */
+function schemaWithout(type: string): object {
+  if (type.startsWith('text/')) return { type: 'string' }
+  return { type: 'string', format: 'binary', contentMediaType: type }
+}
+
+/** The part of a file that a request with `Range` gets. */
+function makePart(whole: ResponseParts, { shared }: OperationSources): ResponseParts {
+  return {
+    ...whole,
+    description: describeStatus('206'),
+    headers: { ...whole.headers, ...shared.headers(['Content-Range']) },
+  }
 }
 
 const ranges: Readonly<Record<string, string>> = {

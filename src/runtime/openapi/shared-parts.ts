@@ -34,11 +34,14 @@ const requestHeaders: readonly KnownHeader[] = [
     name: 'If-None-Match',
     description: 'ETags. If the resource has one of them, GET returns 304, and changes return 412.',
   },
+  { name: 'Last-Event-ID', description: 'The id of the last event that was received. The stream continues after it.' },
+  { name: 'Range', description: 'The part of the file to send, for example bytes=0-1023' },
 ]
 
 const responseHeaders: readonly KnownHeader[] = [
   { name: 'Accept-Encoding', description: 'The accepted encodings of a body, if the encoding was the problem' },
   { name: 'Cache-Control', description: 'How long, and by whom, the response may be kept (RFC 9111)' },
+  { name: 'Content-Range', description: 'The part of the file, and its size (RFC 9110)' },
   { name: 'ETag', description: 'The version of the resource, for If-Match and If-None-Match (RFC 9110)' },
   {
     name: 'Location',

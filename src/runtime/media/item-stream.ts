@@ -1,0 +1,100 @@
+import { Readable } from 'node:stream'
+
+/** Writes one item of a stream. @throws for an invalid item */
+type ItemWriter = (item: unknown) => string
+
+/** How the items of a media type are separated. */
+export interface ItemFormat {
+  /** Writes an item. */
+  write(item: unknown, writeJson: (value: unknown) => string): string
+  /** What clients ignore, to show that the connection is alive. */
+  readonly comment?: string
+}
+
+/**
+ * The body of a stream of values: asks for the next value only when the previous one was taken by the connection. Ends its
+ * source when it is destroyed.
+ */
+export class ItemStream extends Readable {
+  readonly format: ItemFormat
+  readonly #source: AsyncIterator<unknown> | Iterator<unknown>
+  readonly #write: ItemWriter
+  #isPulling = false
+  #hasReturned = false
+  /** Items that were sent. */
+  count = 0
+  /** Called once before the first value is asked for. */
+  onStart: (() => void) | undefined
+  /** Called with fields of an item that its schema does not declare. */
+  onDropped: ((fields: readonly string[]) => void) | undefined
+  /** Called once nothing of the source runs any more. */
+  onReturned: (() => void) | undefined
+
+  constructor(source: AsyncIterable<unknown> | Iterable<unknown>, format: ItemFormat, write: ItemWriter) {
+    super({ highWaterMark: 16 * 1024 })
+    this.format = format
+    this.#write = write
+    this.#source = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
+  }
+
+  /** Sends a comment, unless the client has not read what was sent before. */
+  remind(): void {
+    const { comment } = this.format
+    if (comment !== undefined && this.readableLength === 0 && !this.destroyed) this.push(comment)
+  }
+
+  override _read(): void {
+    if (this.#isPulling) return
+    const { onStart } = this
+    this.onStart = undefined
+    onStart?.()
+    this.#pull()
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    callback(error)
+    if (this.#hasReturned) return
+    this.#hasReturned = true
+    const returned = () => {
+      this.onReturned?.()
+    }
+    // A source that waits for something returns after that: it gets the signal of the context too.
+    const end = async () => this.#source.return?.()
+    end().then(returned, returned)
+  }
+
+  #pull(): void {
+    this.#isPulling = true
+    try {
+      const next = this.#source.next()
+      if (next instanceof Promise) next.then(this.#got, this.#failed)
+      else queueMicrotask(() => this.#got(next))
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  readonly #got = ({ done, value }: IteratorResult<unknown>): void => {
+    this.#isPulling = false
+    if (this.destroyed) return
+    if (done === true) {
+      this.#hasReturned = true
+      this.push(null)
+      this.onReturned?.()
+      return
+    }
+    let text
+    try {
+      text = this.#write(value)
+    } catch (error) {
+      return this.#failed(error)
+    }
+    this.count += 1
+    if (this.push(text)) this.#pull()
+  }
+
+  readonly #failed = (error: unknown): void => {
+    this.#isPulling = false
+    this.destroy(error instanceof Error ? error : new Error('a stream failed', { cause: error }))
+  }
+}
