@@ -5,8 +5,9 @@ import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync }
 import path from 'node:path'
 import { Plugin } from '@oclif/core/config'
 import { settings } from '@oclif/core/settings'
-import { makeEditorSchema } from '../src/definition/index.ts'
-import { joinPlugins, loadBuiltInPlugins } from '../src/plugin/index.ts'
+import { editorSchemaFiles, makeEditorSchema } from '../src/definition/index.ts'
+import { collectConfigSchemas } from '../src/build/index.ts'
+import { describePlugin, loadBuiltInPlugins } from '../src/plugin/index.ts'
 import { writeBackendUi } from './build/backend-ui.ts'
 import { bundle } from './build/bundle.ts'
 import { rollTypes } from './build/roll-types.ts'
@@ -26,7 +27,7 @@ await compile('.', 'tsconfig.build.json', async (fresh) => {
 })
 for (const file of globSync('plugins/*/tsconfig.json', { cwd: root }))
   await compile(path.dirname(file), 'tsconfig.json')
-await writeEditorSchema()
+await writeEditorSchemas()
 await writeManifest()
 
 /**
@@ -64,12 +65,13 @@ function commit(): string {
   return status === 0 ? stdout.trim() : 'unknown'
 }
 
-/** The schema for completion and checks of waypost.yml in editors. */
-async function writeEditorSchema(): Promise<void> {
-  const { connections, actions } = joinPlugins(await loadBuiltInPlugins())
-  const configs = [...connections, ...actions].map(([name, one]) => [name, one.class.config] as const)
-  const schema = makeEditorSchema(Object.fromEntries(configs.filter(([, config]) => config !== undefined)))
-  writeFileSync(path.join(root, 'waypost.schema.json'), `${JSON.stringify(schema, undefined, 2)}\n`)
+/** The schemas for completion and checks of waypost.yml and the files that it includes in editors. */
+async function writeEditorSchemas(): Promise<void> {
+  const configs = collectConfigSchemas(
+    (await loadBuiltInPlugins()).map(({ plugin }) => ({ catalog: describePlugin(plugin) })),
+  )
+  for (const file of editorSchemaFiles)
+    writeFileSync(path.join(root, file), `${JSON.stringify(makeEditorSchema(configs, file), undefined, 2)}\n`)
 }
 
 /** The commands with their flags, so that the launcher only loads the one it runs. */

@@ -8,12 +8,14 @@ import { makeId } from '../kit/index.ts'
  */
 export type WrittenTypes = 'written' | 'replaced' | 'unchanged' | 'unwritable'
 
-/**
- * Writes `.waypost/types.d.ts` of a project if it changed, because editors recheck everything after a write. The write
- * is atomic.
- */
-export async function writeTypes(root: string, text: string): Promise<WrittenTypes> {
-  const file = path.join(root, '.waypost', 'types.d.ts')
+/** Writes `.waypost/types.d.ts` of a project if it changed, because editors recheck everything after a write. */
+export function writeTypes(root: string, text: string): Promise<WrittenTypes> {
+  return writeGenerated(root, 'types.d.ts', text)
+}
+
+/** Writes a file of `.waypost` if it changed. The write is atomic. */
+export async function writeGenerated(root: string, name: string, text: string): Promise<WrittenTypes> {
+  const file = path.join(root, '.waypost', name)
   const temporary = `${file}.${makeId('')}`
   try {
     const before = await loadText(file)

@@ -1,49 +1,97 @@
+import type { JsonSchema } from '../contract/index.ts'
+import { escapeStep } from '../schema/index.ts'
 import type { Shape } from './check-structure.ts'
-import { classUseTitle, language, opaque } from './language.ts'
+import { classUseTitle, language, opaque, pluginTitle, routeLanguage, schemasLanguage } from './language.ts'
 import { settingsLanguage } from './settings-language.ts'
 import { multipartType } from '../kit/index.ts'
 import { mediaTypePattern } from './check-media-type.ts'
 import { fileShape, schema2020, schemaDraft07 } from './schema-language.ts'
 
-/** The schemas of the configs of known classes, by name. */
-export type ConfigSchemas = Readonly<Record<string, object>>
+/** The schemas of the configs that are known; others may contain anything. */
+export interface ConfigSchemas {
+  /** Of connection and action classes, by name. */
+  readonly classes?: Readonly<Record<string, JsonSchema>>
+  /** Of plugins, as listed in `plugins:`. */
+  readonly plugins?: Readonly<Record<string, JsonSchema>>
+}
+
+/** What a file can contain: a whole project, one route, or a map of schemas. */
+const contents = {
+  'waypost.schema.json': { shape: language, description: 'A Waypost project: routes, schemas, connections and events' },
+  'waypost-route.schema.json': { shape: routeLanguage, description: 'A route of a Waypost project' },
+  'waypost-schemas.schema.json': { shape: schemasLanguage, description: 'Schemas of a Waypost project, by name' },
+} satisfies Readonly<Record<string, { readonly shape: Shape; readonly description: string }>>
+
+export type EditorSchemaFile = keyof typeof contents
+
+export const editorSchemaFiles = Object.keys(contents) as readonly EditorSchemaFile[]
 
 /**
- * Returns the JSON Schema of waypost.yml for editors, in draft-07 because their YAML support uses it. Editors read
- * `!include FILE` as text, so text is allowed wherever a map or a list is.
- * @param configs connection and action classes; the configs of others may contain anything
+ * Returns the JSON Schema of waypost.yml or of a file that it includes for editors, in draft-07 because their YAML support
+ * uses it. Editors read `!include FILE` as text, so text is allowed wherever a map or a list is.
  */
-export function makeEditorSchema(configs: ConfigSchemas = {}): object {
-  const { properties, ...rest } = writeParts(language) as { readonly properties: object }
+export function makeEditorSchema(configs: ConfigSchemas = {}, file: EditorSchemaFile = 'waypost.schema.json'): object {
+  const { shape, description } = contents[file]
+  const { classes = {}, plugins = {} } = configs
+  const define = (name: (of: string) => string, all: Readonly<Record<string, JsonSchema>>) =>
+    Object.entries(all).map(([of, config]) => [name(of), allowText(withoutReferences(config))])
+  const known = { [classUseTitle]: Object.keys(classes), [pluginTitle]: Object.keys(plugins) }
+  const written = addConfigs(writeParts(shape), known) as object
+  const text = JSON.stringify(written)
+  const used = Object.entries({
+    request: writeBody({ [multipartType]: writeMultipart() }),
+    response: writeBody({}),
+    parameters: writeParametersPlace(),
+    config: writeShape(settingsLanguage),
+    ...Object.fromEntries([...define(nameOf[classUseTitle], classes), ...define(nameOf[pluginTitle], plugins)]),
+  }).filter(([name]) => text.includes(`"${refTo(name)}"`))
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
-    description: 'A Waypost project: routes, schemas, connections and events',
-    ...rest,
-    properties: addConfigs(properties, Object.keys(configs)),
-    $defs: {
-      schema: writeSchemaPlace(),
-      request: writeBody({ [multipartType]: writeMultipart() }),
-      response: writeBody({}),
-      parameters: writeParametersPlace(),
-      config: writeShape(settingsLanguage),
-      ...Object.fromEntries(Object.entries(configs).map(([name, config]) => [`config of ${name}`, allowText(config)])),
-    },
+    ...written,
+    description,
+    $defs: { schema: writeSchemaPlace(), ...Object.fromEntries(used) },
   }
 }
 
-/** Adds the configs of classes to each place that names a class. */
-function addConfigs(value: unknown, classes: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((one) => addConfigs(one, classes))
+function refTo(name: string): string {
+  return `#/$defs/${encodeURIComponent(escapeStep(name))}`
+}
+
+/** The places whose `config` depends on a name beside it: the key of that name, and how the config is called. */
+const keyOf = { [classUseTitle]: 'class', [pluginTitle]: 'name' } as const
+const nameOf = {
+  [classUseTitle]: (name: string) => `config of ${name}`,
+  [pluginTitle]: (name: string) => `config of the plugin ${name}`,
+} as const
+
+/** Adds the configs of classes and plugins to each place that names one. */
+function addConfigs(value: unknown, known: Readonly<Record<keyof typeof keyOf, readonly string[]>>): unknown {
+  if (Array.isArray(value)) return value.map((one) => addConfigs(one, known))
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, one]): [string, unknown] => [key, addConfigs(one, classes)])
+  const entries = Object.entries(value).map(([key, one]): [string, unknown] => [key, addConfigs(one, known)])
   const written: Record<string, unknown> = Object.fromEntries(entries)
-  if (written['title'] !== classUseTitle || classes.length === 0) return written
+  const { title } = written
+  if ((title !== classUseTitle && title !== pluginTitle) || known[title].length === 0) return written
+  const key = keyOf[title]
   const when = (name: string) => ({
-    if: { required: ['class'], properties: { class: { const: name } } },
+    if: { required: [key], properties: { [key]: { const: name } } },
     // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-    then: { properties: { config: { $ref: `#/$defs/config%20of%20${name}` } } },
+    then: { properties: { config: { $ref: refTo(nameOf[title](name)) } } },
   })
-  return { ...written, allOf: classes.map(when) }
+  return { ...written, allOf: known[title].map(when) }
+}
+
+const identifiers = new Set(['$id', '$schema', '$anchor', '$dynamicAnchor'])
+
+/** References of a config are relative to it, so what they refer to may be anything here. */
+function withoutReferences(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutReferences)
+  if (typeof value !== 'object' || value === null) return value
+  const { $ref, $dynamicRef, description } = value as Readonly<Record<string, unknown>>
+  if (typeof $ref === 'string' || typeof $dynamicRef === 'string')
+    return description === undefined ? {} : { description }
+  const kept = Object.entries(value).filter(([key, one]) => !(typeof one === 'string' && identifiers.has(key)))
+  return Object.fromEntries(kept.map(([key, one]) => [key, withoutReferences(one)]))
 }
 
 const variableText = { type: 'string', pattern: String.raw`\$\{env\.` }

@@ -47,7 +47,7 @@ export {
 export { findSecrets, hideSecrets } from './check-literal-secrets.ts'
 export { findEntryText, findIncludes, findPlaces, findPointers, type EntryText } from './locate-entries.ts'
 export { locateDefinition, type LocatedDefinition } from './locate-definition.ts'
-export { makeEditorSchema } from './editor-schema.ts'
+export { editorSchemaFiles, makeEditorSchema, type ConfigSchemas } from './editor-schema.ts'
 export { loadDefinition, type LoadedDefinition, type LoadOptions } from './load-definition.ts'
 export { copySources, hasTooManyParts, makeSourceCache, type SourceCache, type Texts } from './load-context.ts'
 export { parseMigration, type DeclaredMigration } from './parse-migration.ts'

@@ -175,7 +175,7 @@ const method = closed('a method', {
   ),
 })
 
-const route = closed('a route', {
+export const routeLanguage: TSchema = closed('a route', {
   version: Type.Optional(Type.Literal(1, { description: 'Version of the definition language' })),
   scopes: Type.Optional(scopeNames('A token needs one of these scopes; [] allows any valid token')),
   path: Type.Optional(parametersPlace('Path parameters')),
@@ -259,10 +259,12 @@ const variable = closed('a variable', {
   secret: Type.Optional(Type.Boolean({ description: 'Keeps the value out of logs; the only allowed default is ""' })),
 })
 
+export const pluginTitle = 'a plugin'
+
 const plugin = Type.Union(
   [
     Type.String({ minLength: 1, description: 'Name of an npm package, or a file of the project: ./plugins/geo.ts' }),
-    closed('a plugin', {
+    closed(pluginTitle, {
       name: Type.String({
         title: 'the name of an npm package or a file',
         description: 'Name of an npm package, as in package.json, or a file of the project: ./plugins/geo.ts',
@@ -287,17 +289,15 @@ const orEmpty = <Value extends TSchema>(value: Value, title: string) => Type.Uni
 const section = <Value extends TSchema>(value: Value, title: string, description: string) =>
   Type.Optional(Type.Union([value, Type.Null()], { title, description }))
 
+export const schemasLanguage: TSchema = mapOf(schemaPlace('A JSON Schema'), { names: 'a schema', ...plainNames })
+
 export const language: TSchema = closed('waypost.yml', {
   routes: section(
-    Type.Record(Type.String(), route, { title: 'routes' }),
+    Type.Record(Type.String(), routeLanguage, { title: 'routes' }),
     'a map of path to route',
     'Routes of the API, by path; parameters are written as :NAME',
   ),
-  schema: section(
-    mapOf(schemaPlace('A JSON Schema'), { names: 'a schema', ...plainNames }),
-    'a map of name to schema',
-    'Shared schemas, by name',
-  ),
+  schema: section(schemasLanguage, 'a map of name to schema', 'Shared schemas, by name'),
   connection: section(
     mapOf(classUse('An external system'), { names: 'a connection', ...plainNames }),
     'a map of name to connection',

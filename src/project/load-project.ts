@@ -6,6 +6,7 @@ import {
   makeTypes,
   openMigrationFiles,
   openPluginBuilder,
+  writeEditorSchemas,
   writeTypes,
   type Builder,
   type BuiltPlugin,
@@ -161,7 +162,10 @@ export async function buildProject(
 export const typesReplaced =
   'The generated types belonged to another state of the project and were replaced; repeat any type check that ran before'
 
-/** Writes the types of a project if they changed and the folder can be written. */
+/**
+ * Writes the types of a project if they changed and the folder can be written, and the schemas for editors that know the
+ * classes of its plugins.
+ */
 export async function writeProjectTypes(
   { project, plugins }: LoadedProject,
   definition: Definition,
@@ -180,7 +184,10 @@ export async function writeProjectTypes(
     tables: Object.fromEntries(tables),
     clientTypes: Object.fromEntries(clientTypes),
   })
-  return writeTypes(project.root, text)
+  const written = await writeTypes(project.root, text)
+  const manifests = plugins.map(({ manifest }) => manifest)
+  if (written !== 'unwritable') await writeEditorSchemas(project.root, manifests)
+  return written
 }
 
 /**

@@ -252,6 +252,35 @@ long:
   )
 })
 
+test('a new file has the comment for editors if waypost.yml has it, with the schema and the path that fit', () => {
+  const comment = (yaml: string, [section, key]: readonly [string, string]) => {
+    const [, [, text] = ['', '']] = [
+      ...edit(openEditing(undefined, { texts: new Map([['waypost.yml', yaml]]) }), [section, key], { a: 1 }),
+    ]
+    return text.split('\n')[0]
+  }
+  const schemaIn = (folder: string) => `# yaml-language-server: $schema=${folder}waypost.schema.json\nconfig: {}\n`
+  const rows = [
+    ['./node_modules/waypost/', '../../../node_modules/waypost/'],
+    ['../../node_modules/waypost/', '../../../../../node_modules/waypost/'],
+    ['', '../../../'],
+    ['https://example.com/', 'https://example.com/'],
+    ['/opt/waypost/', '/opt/waypost/'],
+  ]
+  for (const [own = '', wanted = ''] of rows) {
+    const yaml = `# The API\n${schemaIn(own)}`
+    assert.equal(
+      comment(yaml, ['routes', '/a/:c']),
+      `# yaml-language-server: $schema=${wanted}waypost-route.schema.json`,
+    )
+  }
+  assert.equal(
+    comment(schemaIn('.waypost/'), ['schema', 'A']),
+    '# yaml-language-server: $schema=../.waypost/waypost-schemas.schema.json',
+  )
+  assert.equal(comment('config: {}\n', ['routes', '/a']), 'a: 1')
+})
+
 test('a file that only the removed value included is deleted, with what only it includes', () => {
   using project = makeProject({
     'waypost.yml': 'routes:\n  /a: !include a.yml\n  /b: !include b.yml\nschema: !include s.yml\n',

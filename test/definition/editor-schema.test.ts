@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { suite, test } from 'node:test'
 import { Ajv, type ErrorObject } from 'ajv'
 import { parse } from 'yaml'
-import { makeEditorSchema } from '../../src/definition/index.ts'
+import type { JsonSchema } from '../../src/contract/index.ts'
+import { editorSchemaFiles, makeEditorSchema } from '../../src/definition/index.ts'
 import { joinPlugins, loadBuiltInPlugins } from '../../src/plugin/index.ts'
 import { allCases } from './cases/all-cases.ts'
 import { loadFiles } from './project.ts'
@@ -131,8 +132,10 @@ plugins: !include p.yml
 
   test('knows the configs of classes, with variables and includes', async () => {
     const { connections, actions } = joinPlugins(await loadBuiltInPlugins())
-    const configs = Object.fromEntries([...connections, ...actions].map(([name, one]) => [name, one.class.config]))
-    const known = new Ajv({ strict: false, allErrors: true }).compile(makeEditorSchema(configs))
+    const classes = Object.fromEntries(
+      [...connections, ...actions].map(([name, one]) => [name, one.class.config as JsonSchema]),
+    )
+    const known = new Ajv({ strict: false, allErrors: true }).compile(makeEditorSchema({ classes }))
     const problems = (yaml: string) => {
       known(parse(yaml, { customTags: [include] }))
       return [
@@ -147,6 +150,47 @@ plugins: !include p.yml
     assert.equal(known(parse(http('{ url: "${env.STOCK}" }'))), true)
     assert.deepEqual(problems(http('{ url: "https://stock.example.com", urls: 1 }')), ['urls'])
     assert.equal(known(parse('connection: { Own: { class: own, config: { a: 1 } } }')), true)
+  })
+
+  test('knows the configs of plugins and of their classes, whatever their names are and however they refer to parts', () => {
+    const place = { type: 'object', properties: { city: { type: 'string' } }, additionalProperties: false }
+    const geo = {
+      $id: 'https://example.com/geo',
+      type: 'object',
+      properties: { home: { $ref: '#/$defs/place' }, zoom: { type: 'integer' } },
+      additionalProperties: false,
+      $defs: { place },
+    }
+    const configs = { classes: { 'a/~b %': geo, toString: geo }, plugins: { './plugins/geo.ts': geo } }
+    const known = new Ajv({ strict: false }).compile(makeEditorSchema(configs))
+    const uses = (config: string) => [
+      `connection: { Here: { class: "a/~b %", config: ${config} } }`,
+      `routes: { /a: { methods: { GET: { action: { class: toString, config: ${config} } } } } }`,
+      `plugins: [{ name: ./plugins/geo.ts, config: ${config} }]`,
+    ]
+    for (const yaml of uses('{ zoom: 3, home: { city: Oslo } }')) assert.equal(known(parse(yaml)), true, yaml)
+    for (const yaml of uses('{ zom: 3 }')) assert.equal(known(parse(yaml)), false, yaml)
+    assert.equal(known(parse('plugins: [./plugins/geo.ts, { name: other, config: { zom: 3 } }]')), true)
+  })
+
+  test('the comment of each file in a template names a schema of what the file contains', () => {
+    const templates = path.join(import.meta.dirname, '../../templates')
+    const named: string[] = []
+    for (const file of globSync('{todo,crud,empty}/{waypost,resources/**/*}.yml', { cwd: templates })) {
+      const text = readFileSync(path.join(templates, file), 'utf8')
+      const [project = '', ...rest] = file.split('/')
+      const [, comment = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text) ?? []
+      const target = path.posix.join(project, path.posix.dirname(rest.join('/')), comment)
+      const name = editorSchemaFiles.find((one) => target === `${project}/node_modules/waypost/${one}`)
+      assert.ok(name !== undefined, `${file}: ${comment}`)
+      named.push(name)
+      const known = new Ajv({ strict: false, allErrors: true }).compile(makeEditorSchema({}, name))
+      assert.equal(known(parse(text, { customTags: [include] })), true, `${file}: ${JSON.stringify(known.errors)}`)
+      assert.equal(known({ other: { methods: {} }, type: 1 }), false)
+    }
+    assert.deepEqual(new Set(named), new Set(editorSchemaFiles))
+    const { $defs } = makeEditorSchema({ classes: { a: {} } }, 'waypost-schemas.schema.json') as { $defs: object }
+    assert.deepEqual(Object.keys($defs), ['schema'])
   })
 
   test('is plain JSON with descriptions', () => {

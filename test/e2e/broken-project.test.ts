@@ -26,13 +26,13 @@ const cases: Record<string, Case> = {
   'a YAML syntax error': {
     break: (project) => project.edit(entity, 'scopes: [todo]', 'scopes: [todo'),
     code: 'WP_DEFINITION_YAML',
-    at: `${entity}:1:9`,
+    at: `${entity}:2:9`,
     says: /^A closing bracket is missing$/,
   },
   'an unknown key': {
     break: (project) => project.edit(collection, '    public: true', '    pubilc: true'),
     code: 'WP_DEFINITION_KEY_UNKNOWN',
-    at: `${collection}:5:5`,
+    at: `${collection}:6:5`,
     says: /^"pubilc" is not a valid key of /,
   },
   'an include that is missing': {
@@ -72,7 +72,7 @@ const cases: Record<string, Case> = {
   'an unknown schema': {
     break: (project) => project.edit(collection, 'Todo-Collection', 'Todo-Colection'),
     code: 'WP_DEFINITION_SCHEMA_UNKNOWN',
-    at: `${collection}:8:15`,
+    at: `${collection}:9:15`,
     says: /^Unknown schema "Todo-Colection"$/,
   },
   'a type that JSON Schema does not have': {
@@ -83,13 +83,13 @@ const cases: Record<string, Case> = {
         'content: { type: sting }\n    insert',
       ),
     code: 'WP_DEFINITION_SCHEMA_INVALID',
-    at: 'resources/schema.yml:8:22',
+    at: 'resources/schema.yml:9:22',
     says: /"sting" is not a JSON Schema type/,
   },
   'an action file that is missing': {
     break: (project) => project.edit(collection, 'insert.ts', 'insrt.ts'),
     code: 'WP_BUILD_ACTION_MISSING',
-    at: `${collection}:14:13`,
+    at: `${collection}:15:13`,
     says: /^File not found: src\/todo\/insrt\.ts$/,
   },
   'an action file with a syntax error': {

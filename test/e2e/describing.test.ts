@@ -54,11 +54,11 @@ describe('commands that describe a project', () => {
       stdout,
       [
         'METHOD  PATH            ACCESS  ACTION                  SOURCE',
-        'GET     /todo           public  src/todo/collection.ts  resources/routes/todo/collection.yml:3',
-        'POST    /todo           todo    src/todo/insert.ts      resources/routes/todo/collection.yml:10',
-        'GET     /todo/:todo_id  public  src/todo/entity.ts      resources/routes/todo/entity.yml:5',
-        'PUT     /todo/:todo_id  todo    src/todo/update.ts      resources/routes/todo/entity.yml:10',
-        'DELETE  /todo/:todo_id  todo    src/todo/delete.ts      resources/routes/todo/entity.yml:15\n',
+        'GET     /todo           public  src/todo/collection.ts  resources/routes/todo/collection.yml:4',
+        'POST    /todo           todo    src/todo/insert.ts      resources/routes/todo/collection.yml:11',
+        'GET     /todo/:todo_id  public  src/todo/entity.ts      resources/routes/todo/entity.yml:6',
+        'PUT     /todo/:todo_id  todo    src/todo/update.ts      resources/routes/todo/entity.yml:11',
+        'DELETE  /todo/:todo_id  todo    src/todo/delete.ts      resources/routes/todo/entity.yml:16\n',
       ].join('\n'),
     )
     assert.equal(stderr, '\n2 routes, 5 methods\n')
@@ -73,7 +73,7 @@ describe('commands that describe a project', () => {
       public: false,
       scopes: ['todo'],
       action: 'src/todo/insert.ts',
-      source: 'resources/routes/todo/collection.yml:10',
+      source: 'resources/routes/todo/collection.yml:11',
       description: 'Creates a to-do',
     })
   })
@@ -116,7 +116,7 @@ describe('commands that describe a project', () => {
     for (const command of ['openapi', 'routes', 'generate:client']) {
       const { code, stdout, stderr } = await project.run(command)
       assert.deepEqual([code, stdout], [1, ''], command)
-      assert.match(stderr, /^resources\/schema\.yml:8:22 {2}"sting" is not a JSON Schema type/, command)
+      assert.match(stderr, /^resources\/schema\.yml:9:22 {2}"sting" is not a JSON Schema type/, command)
       assert.match(stderr, /\nError: The project has 1 error/, command)
     }
     const { code, stdout } = await project.run('routes --json')

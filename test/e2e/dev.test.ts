@@ -97,7 +97,7 @@ describe('dev', () => {
     await dev.waitFor(
       /reload resources\/routes\/todo\/collection\.yml: 1 error, still serving the last valid version\n/,
     )
-    await dev.waitFor(/ {10}resources\/routes\/todo\/collection\.yml:13:23 {2}Unknown schema "Mesage"\n/)
+    await dev.waitFor(/ {10}resources\/routes\/todo\/collection\.yml:14:23 {2}Unknown schema "Mesage"\n/)
     await dev.waitFor(/ {12}Did you mean "Message" /)
     assert.equal((await create()).body.message, 'Noted')
     await project.edit(collection, 'Mesage }', 'Message }')

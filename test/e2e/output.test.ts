@@ -142,10 +142,10 @@ describe('for people', { concurrency: 1 }, () => {
     assert.equal(
       stdout,
       [
-        'resources/routes/todo/collection.yml:8:15  Unknown schema "Todo-Colection"',
+        'resources/routes/todo/collection.yml:9:15  Unknown schema "Todo-Colection"',
         '      response: Todo-Colection',
         '                ^^^^^^^^^^^^^^',
-        `  Did you mean "Todo-Collection" (resources/schema.yml:17)?            WP_DEFINITION_SCHEMA_UNKNOWN`,
+        `  Did you mean "Todo-Collection" (resources/schema.yml:18)?            WP_DEFINITION_SCHEMA_UNKNOWN`,
         '  included at waypost.yml:3:10',
         '',
         '',
@@ -158,7 +158,7 @@ describe('for people', { concurrency: 1 }, () => {
 describe('on a terminal', { skip, concurrency: 1 }, () => {
   it('places are cyan, and lines keep to its width', () => {
     const printed = onTerminal('validate', 80)
-    assert.ok(printed.startsWith(`${escape}[36mresources/routes/todo/collection.yml:8:15${escape}[39m  Unknown schema`))
+    assert.ok(printed.startsWith(`${escape}[36mresources/routes/todo/collection.yml:9:15${escape}[39m  Unknown schema`))
     const lines = printed.replaceAll(new RegExp(`${escape}\\[\\d+m`, 'g'), '').split(/\r?\n/)
     assert.deepEqual(
       lines.filter((line) => line.length > 80),

@@ -59,7 +59,7 @@ export function useDevFolder() {
   let linked: string
   let server: DevServer
   let reports: Report[] = []
-  let atStart: readonly string[] = []
+  let atStart: readonly Report[] = []
 
   before(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'waypost-hot-'))
@@ -81,7 +81,8 @@ export function useDevFolder() {
     const variables = { ...environment, DOCS: 'public' }
     server = await dev({ folder: root, variables, port: 0, deliver: false, console })
     await server.reload() // after the check for saves during the start
-    atStart = takeReports()
+    atStart = reports
+    reports = []
   })
   after(async () => {
     await server.close()
@@ -114,7 +115,6 @@ export function useDevFolder() {
     const taken = reports
     reports = []
     return taken.map(({ what, about }) => {
-      if (typeof about === 'string') return `${what} ${about}`
       const {
         files: names,
         diagnostics,

@@ -47,7 +47,7 @@ describe('generate:action', () => {
   test('writes another one for a given route, and prints where to use it', async () => {
     await using project = await openProject({}, 'todo')
     const { answeredAt } = await project.action('src/todo/other.js', 'put  /todo/:todo_id')
-    assert.equal(answeredAt, 'resources/routes/todo/entity.yml:10')
+    assert.equal(answeredAt, 'resources/routes/todo/entity.yml:11')
     assert.match(
       await project.read('src/todo/other.js'),
       /^export default class UpdateTodo {\n {2}async handle\({ params, body }, context\) {/,

@@ -21,7 +21,8 @@ describe('generate:route', () => {
     ])
     assert.equal(
       after['resources/routes/order.yml'],
-      `scopes: [order]
+      `# yaml-language-server: $schema=../../node_modules/waypost/waypost-route.schema.json
+scopes: [order]
 methods:
   POST:
     description: Creates one order
@@ -45,8 +46,8 @@ export default class InsertOrder implements Action<'POST /order'> {
     assert.equal(after['waypost.yml']!.replace(line, ''), before['waypost.yml'])
     assert.ok(after['resources/schema.yml']!.startsWith(before['resources/schema.yml']!))
     assert.deepEqual(generated.added, [
-      { name: 'schema Order', file: 'resources/schema.yml', line: 32 },
-      { name: 'schema Order-Input', file: 'resources/schema.yml', line: 38 },
+      { name: 'schema Order', file: 'resources/schema.yml', line: 33 },
+      { name: 'schema Order-Input', file: 'resources/schema.yml', line: 39 },
       { name: '/order', file: 'waypost.yml', line: 5 },
     ])
   })
@@ -238,7 +239,7 @@ export default class InsertOrder implements Action<'POST /order'> {
   const refused: readonly { route: string; files?: Files; says: RegExp; hint?: RegExp }[] = [
     {
       route: 'GET /todo --public',
-      says: /^GET \/todo already exists at resources\/routes\/todo\/collection.yml:3$/,
+      says: /^GET \/todo already exists at resources\/routes\/todo\/collection.yml:4$/,
     },
     { route: 'POST /order', says: /^Specify who may call POST \/order$/, hint: /--scopes NAME/ },
     { route: 'POST /health/x --public', says: /"\/health\/x" is reserved/ },

@@ -12,8 +12,8 @@ describe('dev', () => {
   const { write, edit, ask, valueOf, shows, takeReports, save, waitForReports } = folder
 
   test('types of another branch are replaced, and the start says so', () => {
-    const told = folder.atStart.filter((report) => report.startsWith('warned'))
-    assert.deepEqual(told, [`warned ${typesReplaced}`])
+    const warnings = folder.atStart.filter(({ what }) => what === 'warned')
+    assert.deepEqual(warnings, [{ what: 'warned', about: typesReplaced }])
   })
 
   test('a save of an action, of its imports, of an included file, a schema or waypost.yml is visible in the next request', async () => {

@@ -84,7 +84,7 @@ test('init uses the package manager that called it or that manages the folder, w
         PATH: `${bin}:${PATH}`,
         npm_config_user_agent: by,
       })
-      const report = await initProject({ ...options, install: true, template: 'empty', folder })
+      const report = await initProject({ ...options, install: true, template: 'todo', folder })
       assert.deepEqual(
         [(await readFile(path.join(folder, 'called'), 'utf8')).trim(), report.manager],
         [called, called.split(' ')[0]],
@@ -94,8 +94,15 @@ test('init uses the package manager that called it or that manages the folder, w
         settings !== undefined && (parse(settings) as { allowBuilds: object }).allowBuilds !== undefined,
         index === 0,
       )
-      const [comment] = (await readFile(path.join(folder, 'waypost.yml'), 'utf8')).split('\n')
-      assert.equal(comment, '# yaml-language-server: $schema=../node_modules/waypost/waypost.schema.json')
+      const comments = {
+        'waypost.yml': '../node_modules/waypost/waypost.schema.json',
+        'resources/schema.yml': '../../node_modules/waypost/waypost-schemas.schema.json',
+        'resources/routes/todo/entity.yml': '../../../../node_modules/waypost/waypost-route.schema.json',
+      }
+      for (const [file, schema] of Object.entries(comments)) {
+        const [comment] = (await readFile(path.join(folder, file), 'utf8')).split('\n')
+        assert.equal(comment, `# yaml-language-server: $schema=${schema}`)
+      }
     }
   } finally {
     Object.assign(process.env, { PATH })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -68,6 +68,33 @@ test('a definition that cannot be read at all is the only problem', async () => 
 test('a sound project has no problem, and its types are written', async () => {
   const yaml = 'routes:\n  /a: { methods: { GET: { public: true, action: src/a.ts } } }\n'
   assert.deepEqual(await validate({ 'waypost.yml': yaml, 'src/a.ts': sound }), { problems: [], typesWritten: true })
+})
+
+test('schemas for editors know the classes of plugins, and stay up to date once they are there', async () => {
+  const plugin = (property: string) => `export default {
+  name: 'geo',
+  config: { type: 'object', properties: { key: { type: 'string' } } },
+  connections: { 'geo-map': { config: { type: 'object', properties: { ${property}: { type: 'string' } } }, open() {} } },
+}
+`
+  const yaml = 'routes:\n  /a: { methods: { GET: { public: true, action: src/a.ts } } }\n'
+  await using project = await makeProject({ 'waypost.yml': yaml, 'src/a.ts': sound, 'plugins/geo.ts': plugin('city') })
+  const names = ['waypost-route.schema.json', 'waypost-schemas.schema.json', 'waypost.schema.json']
+  const read = async () => {
+    assert.deepEqual((await validateProject(project.root)).diagnostics, [])
+    const files = await readdir(path.join(project.root, '.waypost'))
+    assert.deepEqual(files.filter((file) => file.endsWith('.json')).toSorted(), files.length > 1 ? names : [])
+    return files.length > 1 ? readFile(path.join(project.root, '.waypost/waypost.schema.json'), 'utf8') : undefined
+  }
+  assert.equal(await read(), undefined)
+  await project.write('waypost.yml', `${yaml}plugins: [./plugins/geo.ts]\n`)
+  const first = (await read()) ?? ''
+  for (const part of ['"city"', '"const":"geo-map"', '"const":"./plugins/geo.ts"', '"const":"sql-table"'])
+    assert.ok(first.includes(part), part)
+  await project.write('plugins/geo.ts', plugin('town'))
+  assert.match((await read()) ?? '', /"town"/)
+  await project.write('waypost.yml', yaml)
+  assert.doesNotMatch((await read()) ?? 'geo-map', /geo-map/)
 })
 
 test('declared variables are checked where the environment is given, and process.env is warned of', async () => {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { Include, isWritableMap, writeYaml, type Writable, type WritableMap } from '../write-yaml.ts'
+import type { EditorSchemaFile } from '../editor-schema.ts'
 import { follow, walk } from './walk.ts'
-import { linksOf, openFile, type Editing } from './editing.ts'
+import { linksOf, openFile, rootFile, type Editing } from './editing.ts'
 import { EditedFile } from './source-tree.ts'
 import { makeRelative } from './verify-change.ts'
 
@@ -90,13 +91,34 @@ export function placeInFile(
     ])
     return Object.fromEntries(entries) as WritableMap
   }
-  if (section === 'routes') return writeNewFile(work, chooseRouteFile(work, route!, file), value)
-  return section === 'schema' && route === undefined ? writeNewFile(work, chooseSchemaFile(work), value) : value
+  if (section === 'routes')
+    return writeNewFile(work, { file: chooseRouteFile(work, route!, file), value, schema: 'waypost-route.schema.json' })
+  if (section !== 'schema' || route !== undefined) return value
+  return writeNewFile(work, { file: chooseSchemaFile(work), value, schema: 'waypost-schemas.schema.json' })
 }
 
-function writeNewFile(work: Editing, file: string | undefined, value: WritableMap): Writable {
+interface NewFile {
+  /** Undefined if the value gets no file of its own. */
+  readonly file: string | undefined
+  readonly value: WritableMap
+  /** The schema for editors. */
+  readonly schema: EditorSchemaFile
+}
+
+function writeNewFile(work: Editing, { file, value, schema }: NewFile): Writable {
   if (file === undefined) return value
-  const text = writeYaml(makeRelative(value, file) as WritableMap)
+  const text = writeSchemaComment(work, file, schema) + writeYaml(makeRelative(value, file) as WritableMap)
   work.files.set(file, new EditedFile({ file, text }))
   return new Include(file)
+}
+
+/** Returns the comment that names the schema for editors, like that of `waypost.yml`; empty if that has none. */
+function writeSchemaComment(work: Editing, file: string, schema: EditorSchemaFile): string {
+  const { text = '' } = openFile(work, rootFile) ?? {}
+  const found = /^#\s*yaml-language-server\s*:\s*\$schema=(\S*\/)?waypost\.schema\.json\s*$/m.exec(text)
+  if (found === null) return ''
+  const [, folder = './'] = found
+  const isRelative = !/^([a-z]+:)?\//i.test(folder)
+  const above = path.posix.relative(path.posix.dirname(file), folder)
+  return `# yaml-language-server: $schema=${isRelative ? path.posix.join(above, schema) : folder + schema}\n`
 }

@@ -68,7 +68,7 @@ export async function initProject(options: InitOptions): Promise<InitReport> {
   if (manager === 'pnpm') written.push(...(await writePnpmSettings(folder)))
   const how = { manager, ...(onWait && { onWait }) }
   const installed = options.install ? await install(folder, how) : { installedMs: undefined }
-  await findHoistedSchema(folder)
+  await findHoistedSchemas(folder, ['waypost.yml', ...files])
   return { folder, manager, template, files: [...written, ...files], added, left, ...installed }
 }
 
@@ -85,17 +85,21 @@ async function writePnpmSettings(folder: string): Promise<readonly string[]> {
   return [path.relative(folder, file)]
 }
 
-const schemaFile = 'node_modules/waypost/waypost.schema.json'
+const schemaFolder = 'node_modules/waypost'
 
-/** In a workspace, npm may install Waypost above the project: then the comment for editors in `waypost.yml` names that. */
-async function findHoistedSchema(folder: string): Promise<void> {
-  const found = findAbove(folder, schemaFile)
-  const definition = path.join(folder, 'waypost.yml')
-  if (found === undefined || found === path.join(folder, schemaFile) || !existsSync(definition)) return
-  const text = await readFile(definition, 'utf8')
-  const hoisted = path.relative(folder, found).split(path.sep).join('/')
-  const changed = text.replace(`$schema=./${schemaFile}`, () => `$schema=${hoisted}`)
-  if (changed !== text) await writeFile(definition, changed)
+/** In a workspace, npm may install Waypost above the project: then the comments for editors in YAML files name that. */
+async function findHoistedSchemas(folder: string, files: readonly string[]): Promise<void> {
+  const found = findAbove(folder, `${schemaFolder}/waypost.schema.json`)
+  if (found === undefined || found === path.join(folder, schemaFolder, 'waypost.schema.json')) return
+  for (const file of new Set(files)) {
+    const full = path.join(folder, file)
+    if (!file.endsWith('.yml') || !existsSync(full)) continue
+    const text = await readFile(full, 'utf8')
+    const hoisted = path.relative(path.dirname(full), path.dirname(found)).split(path.sep).join('/')
+    const own = `$schema=${path.posix.relative(path.posix.dirname(file), '.') || '.'}/${schemaFolder}/`
+    const changed = text.replace(own, () => `$schema=${hoisted}/`)
+    if (changed !== text) await writeFile(full, changed)
+  }
 }
 
 /** Returns the file of a name in a folder or the nearest one above it. */

@@ -13,5 +13,6 @@ export const tableTexts = {
   actions: 'Actions',
   checking: 'Checking whether it is possible…',
   sortBy: 'Sort by',
+  part: 'The list continues on other pages.',
   rows: (count: number) => `${count} ${count === 1 ? 'entry' : 'entries'}`,
 } as const

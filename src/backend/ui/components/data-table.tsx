@@ -265,6 +265,7 @@ function Paging({ next, state }: { readonly next: string | undefined; readonly s
       <Button variant="default" disabled={next === undefined} onClick={() => state.next(next!)}>
         {tableTexts.next}
       </Button>
+      <p className="print-only soft">{tableTexts.part}</p>
     </nav>
   )
 }

@@ -77,7 +77,7 @@ export function FileEditor({ file, entry, isLocked = false, hasName = false }: F
           label={file}
           diagnostics={diagnostics}
           {...(completion === undefined ? {} : { completion })}
-          marked={edit.changes === 0 ? markOf(entry) : undefined}
+          marked={edit.changes === 0 ? markOf(entry, edit.text) : undefined}
         />
         {edit.refused.length === 0 ? <Problems diagnostics={diagnostics} /> : null}
       </div>
@@ -122,11 +122,14 @@ function lineOf(entry: DraftValue): number {
   return Number(/:(\d+)$/.exec(entry.source ?? '')?.[1] ?? 1)
 }
 
-/** The lines of an entry; nothing if it is the whole file. */
-function markOf(entry: DraftValue | undefined) {
-  if (entry === undefined || entry.yaml === null || lineOf(entry) === 1) return undefined
+/** The lines of an entry; nothing if the file contains only comments besides it. */
+function markOf(entry: DraftValue | undefined, text: string) {
+  if (entry === undefined || entry.yaml === null) return undefined
   const from = lineOf(entry)
-  return { from, to: from + entry.yaml.trimEnd().split('\n').length - 1 }
+  const to = from + entry.yaml.trimEnd().split('\n').length - 1
+  const lines = text.split('\n')
+  const others = [...lines.slice(0, from - 1), ...lines.slice(to)]
+  return others.every((line) => /^\s*(#|$)/.test(line)) ? undefined : { from, to }
 }
 
 /** @param places where waypost.yml includes the file */

@@ -1,5 +1,6 @@
 import { MantineProvider } from '@mantine/core'
 import type { ReactNode } from 'react'
+import '../components/print-values.ts'
 import { nonce } from '../config.ts'
 import { resolver, theme } from '../theme.ts'
 
