@@ -6,6 +6,7 @@ import { findFlaws, openBrowser, openPage } from '../support/browser.ts'
 import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { checkLooks, goTo } from './backend-world.ts'
 import { shop } from './docs-world.ts'
+import { checkPrinted } from './printed.ts'
 import { isLong } from '../support/forms.ts'
 
 const create = 'Takes a payment by card or transfer'
@@ -136,13 +137,14 @@ describe('the content of /docs', { timeout: 600_000 }, () => {
     )
     assert.equal(levels[0], 1)
     assert.ok(levels.every((level, index) => index === 0 || level <= levels[index - 1]! + 1), levels.join(' ')) // prettier-ignore
-    await page.emulateMedia({ media: 'print' })
-    for (const selector of ['.rail', '.bar', '.neighbours', '[role=tablist]'])
-      await page.locator(selector).waitFor({ state: 'hidden' })
-    const [whole = 0, shown = 1] = await page.evaluate<number[]>(
-      '(({ scrollHeight, clientHeight }) => [scrollHeight, clientHeight])(document.querySelector("#content"))',
-    )
-    assert.ok(whole > 1200 && whole <= shown + 1, 'nothing is cut')
+    await checkPrinted(page, async () => {
+      for (const selector of ['.rail', '.bar', '.neighbours', '[role=tablist]'])
+        await page.locator(selector).waitFor({ state: 'hidden' })
+      const [whole = 0, shown = 1] = await page.evaluate<number[]>(
+        '(({ scrollHeight, clientHeight }) => [scrollHeight, clientHeight])(document.querySelector("#content"))',
+      )
+      assert.ok(whole > 1200 && whole <= shown + 1, 'nothing is cut')
+    })
     assert.deepEqual(complaints, [])
   })
 

@@ -9,7 +9,7 @@ import { checkPrinted } from './printed.ts'
 const description = 'An API for books. '.repeat(20).trim()
 const long = 'A_NAME_OF_A_VARIABLE_THAT_IS_LONGER_THAN_ITS_COLUMN_ON_A_SCREEN'
 
-test('settings and the audit log are printed whole, without what only works on a screen', async () => {
+test('settings and lists are printed whole, without what only works on a screen', async () => {
   const waypost = `${readTemplate('todo')['waypost.yml']}config: { description: "${description}" }\n`
   await using world = await openBackendWorld({ files: { 'waypost.yml': waypost } })
   const host = asCommand(world.server.host)
@@ -25,6 +25,8 @@ test('settings and the audit log are printed whole, without what only works on a
     await page.getByText(description, { exact: true }).and(page.locator('p')).waitFor()
     await page.getByText('keep.audit').waitFor()
   })
+  await goTo(page, '/routes', 'Routes')
+  await checkPrinted(page)
   await goTo(page, '/audit', 'Audit')
   const rows = page.locator('tbody tr')
   const shown = await rows.count()

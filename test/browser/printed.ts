@@ -5,11 +5,11 @@ import type { Page } from 'playwright-core'
 const findFaults = `(() => {
   const shown = [...document.querySelectorAll('body *')].filter((one) => one.checkVisibility())
   const nameOf = (one) => one.localName + '.' + one.className + ' ' + one.textContent.slice(0, 40)
-  const controls = shown.filter((one) => one.matches('button:not(.sort, summary *), nav, [role=tablist], [role=search]'))
+  const controls = shown.filter((one) => one.matches('button:not(.sort, summary *), nav:not(.paging), [role=tablist], [role=search]'))
   const isInside = (one) => one.closest('#content') !== null
   const isCut = (one) => {
     const { overflowX, overflowY, clipPath } = getComputedStyle(one)
-    if (clipPath !== 'none' || one.matches('input') || one.closest('.hidden') !== null) return false
+    if (clipPath !== 'none' || one.closest('.hidden') !== null || one.textContent.trim() === '') return false
     return (overflowX !== 'visible' && one.scrollWidth > one.clientWidth + 1)
       || (overflowY !== 'visible' && one.scrollHeight > one.clientHeight + 1)
   }
