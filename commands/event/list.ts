@@ -1,19 +1,51 @@
-import { HostCommand } from '../../bin/cli/index.ts'
-import type { ListedEvent } from '../../src/operate/index.ts'
+import { Flags, HostCommand, formatSpan, limitFlag, toPrintable } from '../../bin/cli/index.ts'
+import type { ListedDelayed, ListedEvent } from '../../src/operate/index.ts'
 
 export default class EventList extends HostCommand {
-  static override description = 'List the events of the active release'
-  static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
+  static override description =
+    'List the events of the active release, or those that are delayed\nDelayed events are sent when they are due.'
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --json',
+    '<%= config.bin %> <%= command.id %> --delayed --event ticket_overdue',
+  ]
   static override enableJsonFlag = true
+  static override flags = {
+    delayed: Flags.boolean({ description: 'List delayed events, the next one first' }),
+    event: Flags.string({ description: 'With --delayed: only those with this name', dependsOn: ['delayed'] }),
+    limit: limitFlag,
+  }
 
   async run(): Promise<unknown> {
-    await this.parse(EventList)
+    const { flags } = await this.parse(EventList)
+    if (flags.delayed) return this.#listDelayed(flags)
     const { listHostEvents, maxCounted } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       const events = await listHostEvents(host)
       this.#show(events, maxCounted)
       return { events: events.map(toJson) }
+    })
+  }
+
+  async #listDelayed({ event, limit }: { readonly event?: string | undefined; readonly limit: number }) {
+    const { listHostDelayed, loadDatabaseTime } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
+    return this.withHost(openHost, async (host) => {
+      const { entry, next } = await listHostDelayed(host, { event, limit })
+      const now = await loadDatabaseTime(host.system)
+      const cells = (of: (delayed: ListedDelayed) => string) => entry.map(of)
+      if (entry.length === 0) this.note('No events are delayed.')
+      else
+        this.printTable([
+          { title: 'EVENT', cells: cells((one) => one.event), narrow: 'wrap', order: 2, minWidth: 16 },
+          { title: 'KEY', cells: cells(({ key }) => toPrintable(key ?? '-')), narrow: 'wrap', order: 1, minWidth: 8 },
+          { title: 'DUE', cells: cells(({ dueAt }) => (dueAt <= now ? 'now' : `in ${formatSpan(dueAt - now)}`)) },
+          { title: 'DISPATCHED', cells: cells(({ createdAt }) => new Date(createdAt).toISOString()) },
+          { title: 'ID', cells: cells(({ id }) => id) },
+        ])
+      if (next !== undefined) this.note(`\nShowing the first ${limit}; use --limit to show more.`)
+      return { delayed: entry.map(delayedToJson) }
     })
   }
 
@@ -27,12 +59,15 @@ export default class EventList extends HostCommand {
       { title: 'EVENT', cells: cells(({ name }) => name), narrow: 'wrap', order: 3, minWidth: 16 },
       { title: 'SUBSCRIPTIONS', cells: cells(describeSubscriptions) },
       { title: 'WAITING', cells: cells(({ messages, pending }) => String(messages + pending)) },
+      ...(events.some(({ delayed }) => delayed > 0)
+        ? [{ title: 'DELAYED', cells: cells(({ delayed }) => String(delayed)) }]
+        : []),
       { title: 'DEAD', cells: cells(({ dead }) => (dead === maxCounted ? `${dead}+` : String(dead))) },
       { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), narrow: 'wrap', order: 2 },
       { title: 'SCHEMA', cells: cells(({ hasSchema }) => (hasSchema ? 'yes' : '-')) },
       { title: 'DESCRIPTION', cells: cells(describe), narrow: 'cut', minWidth: 11 },
     ])
-    const left = events.filter((event) => !event.isReleased && event.messages + event.pending > 0)
+    const left = events.filter((event) => !event.isReleased && event.messages + event.pending + event.delayed > 0)
     const names = left.map(({ name }) => name).join(', ')
     if (left.length > 0) this.note(`\nNot delivered: ${names} (not in the active release).`)
   }
@@ -49,7 +84,7 @@ function describe({ description, isReleased }: ListedEvent): string {
 }
 
 function toJson({ name, hasSchema, isReleased, ...event }: ListedEvent) {
-  const { description, scopes, subscriptions, postponed, messages, pending, dead } = event
+  const { description, scopes, subscriptions, postponed, messages, delayed, pending, dead } = event
   return {
     event: name,
     ...(description === undefined ? {} : { description }),
@@ -59,6 +94,12 @@ function toJson({ name, hasSchema, isReleased, ...event }: ListedEvent) {
     subscriptions,
     postponed,
     waiting: messages + pending,
+    delayed,
     dead,
   }
+}
+
+function delayedToJson({ id, event, key, isTargeted, dueAt, createdAt }: ListedDelayed) {
+  const times = { due: new Date(dueAt).toISOString(), dispatched: new Date(createdAt).toISOString() }
+  return { id, event, key: key ?? null, targeted: isTargeted, ...times }
 }

@@ -110,12 +110,46 @@ export interface Principal {
 }
 
 /** Options of `context.dispatch`. */
-export interface DispatchOptions {
+export type DispatchOptions = DispatchAudience & (DispatchNow | DispatchDelayed)
+
+interface DispatchAudience {
   /**
    * The ids of the users whose subscriptions receive the event; by default all subscriptions of the event receive it.
    */
   readonly users?: readonly string[]
 }
+
+interface DispatchNow {
+  readonly delay?: undefined
+  readonly at?: undefined
+  readonly key?: undefined
+  readonly replace?: undefined
+}
+
+type DispatchDelayed = (
+  | {
+      /** How long to wait before the event is sent, for example `1h30m`, at most 10 years. */
+      readonly delay: string
+      readonly at?: undefined
+    }
+  | {
+      /** When to send the event. */
+      readonly at: Date
+      readonly delay?: undefined
+    }
+) &
+  (
+    | {
+        /**
+         * Identifies the delayed event among those of its name, in 1 to 255 characters, until it is sent. While one with this
+         * key waits, another dispatch with it is dropped.
+         */
+        readonly key: string
+        /** Replaces the data, users and time of the delayed event with this key, instead of being dropped. */
+        readonly replace?: boolean
+      }
+    | { readonly key?: undefined; readonly replace?: undefined }
+  )
 
 /** Options of `context.file`. */
 export interface FileOptions {
@@ -156,10 +190,15 @@ export interface Context<Key extends ActionKey = ActionKey> {
     work: (client: ClientOf<Name>) => Promise<Value>,
   ): Promise<Value>
   /**
-   * Sends an event to its subscribers in the background. It is stored with the transaction, or outside of one when the
-   * action succeeds.
+   * Sends an event to its subscribers in the background, now or later. It is stored with the transaction, or outside of one
+   * when the action succeeds.
    */
   dispatch<Name extends EventName>(name: Name, data: EventData<Name>, options?: DispatchOptions): Promise<void>
+  /**
+   * Cancels the delayed event with this key, if it is not sent yet. Like `dispatch`, it is part of the transaction, or
+   * takes effect when the action succeeds.
+   */
+  cancel(name: EventName, key: string): Promise<void>
   /** Returns an error for a problem+json response with the status and detail. Throw it. */
   problem(status: number, detail: string): Error
   /**

@@ -118,6 +118,12 @@ export const errors = defineErrors({
     message: 'The data dispatched with the event "{event}" does not match its schema: {problems}',
     hint: 'Fix the data, or change the schema of the event in waypost.yml.',
   },
+  WP_EVENTS_DELAY: {
+    kind: 'bug',
+    status: 500,
+    message: 'The delay or the key of the event "{event}" is invalid: {reason}',
+    hint: 'Pass "delay" or "at", and "key" to replace or cancel the event before it is due.',
+  },
   WP_EVENTS_USERS: {
     kind: 'bug',
     status: 500,

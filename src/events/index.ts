@@ -4,11 +4,12 @@ export { allAttempts, allPending, dueTimeOf, successColumns } from './attempts.t
 export { receivableEvents, scopesOf, type EventCatalog } from './message/catalog.ts'
 export { findSignatureProblem, type SignedPost } from './signing/signature.ts'
 export {
+  isDelayed,
   makeDispatcher,
   type DataCheck,
   type Dispatch,
   type Dispatcher,
-  type PreparedMessage,
+  type Prepared,
 } from './message/dispatch.ts'
 export { errors as eventErrors } from './errors.ts'
 export type { AttemptReport } from './worker/attempt.ts'

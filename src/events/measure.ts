@@ -9,6 +9,8 @@ import { isReadable, type Terms } from './lanes/read.ts'
 export interface EventMeasures {
   /** Messages whose fan-out has not finished. */
   readonly messages: number
+  /** Events that become messages when they are due. */
+  readonly delayed: number
   /** Includes the deliveries that messages will become when they are fanned out. */
   readonly deliveries: {
     readonly due: number
@@ -27,6 +29,7 @@ export async function measureEvents(system: System, options: Terms): Promise<Eve
   const { rows } = await sql<{
     now: number
     messages: number
+    delayed: number
     due: number
     later: number
     held: number
@@ -51,17 +54,19 @@ export async function measureEvents(system: System, options: Terms): Promise<Eve
     )
     select (select now from clock) as now,
       (select count(*) from waypost_message where fanned_out_at is null) as messages,
+      (select count(*) from waypost_delayed) as delayed,
       (select count(*) from waypost_delivery where status = 'dead') as dead,
       cast(coalesce(sum(case when is_held = 0 then due end), 0) as bigint) as due,
       cast(coalesce(sum(case when is_held = 0 then size - due end), 0) as bigint) as later,
       cast(coalesce(sum(case when is_held = 1 then size end), 0) as bigint) as held,
       min(case when is_held = 0 then oldest end) as oldest
     from sorted`.execute(system.db)
-  const { now, messages, oldest, dead, later, ...deliveries } = rows[0]!
+  const { now, messages, delayed, oldest, dead, later, ...deliveries } = rows[0]!
   const pending = messages === 0 ? { due: 0, held: 0, oldest: null } : await measurePendingFanOut(system, options)
   const oldestAt = Math.min(oldest ?? now, pending.oldest ?? now)
   return {
     messages,
+    delayed,
     deliveries: { due: deliveries.due + pending.due, later, held: deliveries.held + pending.held, dead },
     oldestDueMs: Math.max(0, now - oldestAt),
   }

@@ -27,6 +27,7 @@ export { type RestoredSystem, declareRestored } from './doctor/declare-restored.
 export { type DeliveryDetails, findHostDelivery } from './events/deliveries.ts'
 export { findHostMessage, listHostMessages, type ListedMessage } from './events/messages.ts'
 export { type ListedDelivery, listHostDeliveries } from './events/deliveries.ts'
+export { type ListedDelayed, listHostDelayed } from './events/list-delayed.ts'
 export { type ListedEvent, listHostEvents } from './events/list-events.ts'
 export type { ReceivedDelivery, EventListener, ListenRequest } from './events/listen.ts'
 export {

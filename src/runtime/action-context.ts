@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Readable } from 'node:stream'
 import { connectionErrors, type ConnectionSet } from '../connection/index.ts'
 import type { Context, DispatchOptions, EnvValues, Log, Principal } from '../contract/index.ts'
-import type { Dispatch, Dispatcher, PreparedMessage } from '../events/index.ts'
+import { isDelayed, type Dispatcher, type Prepared } from '../events/index.ts'
 import type { Clock } from '../kit/index.ts'
 import { ActionResponse } from './action-response.ts'
 import { assertPrecondition, type ConditionalRequest } from './conditions.ts'
@@ -35,12 +35,14 @@ interface OpenTransaction {
    * Messages dispatched in a transaction on another connection than System. They are stored after the transaction has
    * committed and the action has succeeded.
    */
-  readonly queued: PreparedMessage[]
+  readonly queued: Prepared[]
   /**
    * Dispatches that are being stored in this transaction. It commits only after all of them, even if the action does
    * not await them.
    */
   readonly storing: Promise<void>[]
+  /** Delayed dispatches and cancellations in a transaction on System, which are written at its end. */
+  readonly delayed: Prepared[]
   /** Set when a nested part failed. The transaction then cannot commit, even if the action catches the error. */
   failure: { readonly error: unknown } | undefined
 }
@@ -58,7 +60,7 @@ const openTransactions = new AsyncLocalStorage<OpenTransactions>()
 export class ActionContext implements Context {
   readonly #sources: ContextSources
   readonly #request: RequestSources
-  #dispatched: PreparedMessage[] | undefined
+  #dispatched: Prepared[] | undefined
   #storing: Promise<void>[] | undefined
 
   constructor(sources: ContextSources, request: RequestSources) {
@@ -97,7 +99,12 @@ export class ActionContext implements Context {
 
   get dispatch(): Context['dispatch'] {
     return (event: string, data: unknown, options: DispatchOptions = {}) =>
-      this.#trackDispatch({ event, data, users: options.users })
+      this.#trackDispatch(() => this.#sources.dispatcher.prepare({ ...options, event, data }))
+  }
+
+  get cancel(): Context['cancel'] {
+    return (event: string, key: string) =>
+      this.#trackDispatch(() => this.#sources.dispatcher.prepareCancellation(event, key))
   }
 
   get problem() {
@@ -157,38 +164,39 @@ export class ActionContext implements Context {
     if (current !== undefined) return runNested(current, work)
     const connection = this.#sources.connections.get(name)
     if (connection.transaction === undefined) throw connectionErrors.WP_CONNECTION_TRANSACTION({ name })
-    let waiting: PreparedMessage[] = []
+    const { dispatcher } = this.#sources
+    let waiting: Prepared[] = []
     const value = await connection.transaction((client) => {
       waiting = [] // the connection may be retrying
-      const opened: OpenTransaction = { client, queued: waiting, storing: [], failure: undefined }
-      return openTransactions.run(new Map(enclosing).set(name, opened), () => runAndCommit(opened, work))
+      const opened: OpenTransaction = { client, queued: waiting, storing: [], delayed: [], failure: undefined }
+      return openTransactions.run(new Map(enclosing).set(name, opened), () => runAndCommit(opened, work, dispatcher))
     })
     this.#queueMessages(waiting, enclosing)
     return value
   }
 
   /** Tracks a dispatch that the action may not await. If storing it fails, the action fails. */
-  #trackDispatch(dispatch: Dispatch): Promise<void> {
+  #trackDispatch(prepare: () => Prepared): Promise<void> {
     const enclosing = openTransactions.getStore()
-    const stored = this.#dispatch(dispatch, enclosing)
+    const stored = this.#dispatch(prepare, enclosing)
     stored.catch(() => undefined)
     ;(enclosing?.get('System')?.storing ?? (this.#storing ??= [])).push(stored)
     return stored
   }
 
-  async #dispatch(dispatch: Dispatch, enclosing: OpenTransactions | undefined): Promise<void> {
-    const { dispatcher } = this.#sources
-    const message = dispatcher.prepare(dispatch)
+  async #dispatch(prepare: () => Prepared, enclosing: OpenTransactions | undefined): Promise<void> {
+    const message = prepare()
     const inSystem = enclosing?.get('System')
     if (inSystem === undefined) this.#queueMessages([message], enclosing)
-    else await dispatcher.store([message], inSystem.client)
+    else if (isDelayed(message)) inSystem.delayed.push(message)
+    else await this.#sources.dispatcher.store([message], inSystem.client)
   }
 
   /**
    * Passes messages of a committed transaction to the enclosing transaction, or keeps them until the action has
    * succeeded.
    */
-  #queueMessages(messages: readonly PreparedMessage[], enclosing: OpenTransactions | undefined): void {
+  #queueMessages(messages: readonly Prepared[], enclosing: OpenTransactions | undefined): void {
     const innermost = enclosing === undefined ? undefined : [...enclosing.values()].at(-1)
     ;(innermost?.queued ?? (this.#dispatched ??= [])).push(...messages)
   }
@@ -200,10 +208,11 @@ export function makeActionContext(sources: ContextSources, request: RequestSourc
 
 type Work = (client: never) => Promise<never>
 
-async function runAndCommit(opened: OpenTransaction, work: Work): Promise<never> {
+async function runAndCommit(opened: OpenTransaction, work: Work, dispatcher: Dispatcher): Promise<never> {
   const value = await work(opened.client as never)
   await Promise.all(opened.storing)
   if (opened.failure !== undefined) throw opened.failure.error
+  await dispatcher.store(opened.delayed, opened.client)
   return value
 }
 

@@ -27,6 +27,7 @@ import { SuccessInDelivery } from './migrations/0021-success-in-delivery.ts'
 import { Lanes } from './migrations/0022-lanes.ts'
 import { GrowingLists } from './migrations/0023-growing-lists.ts'
 import { SignIns } from './migrations/0024-sign-ins.ts'
+import { Delayed } from './migrations/0025-delayed.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -55,6 +56,7 @@ const classes = [
   Lanes,
   GrowingLists,
   SignIns,
+  Delayed,
 ]
 
 /**

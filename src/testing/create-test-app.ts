@@ -26,6 +26,8 @@ export interface TestApp extends Caller, AsyncDisposable {
   readonly events: {
     /** Returns the data of all deliveries of an event so far, oldest first, including events for certain `users`. */
     delivered<Name extends EventName>(name: Name): EventData<Name>[]
+    /** Delivers what is due, for example delayed events after `clock.forward`. `inject` and `run` do this at their end. */
+    deliver(): Promise<void>
   }
   readonly cronjobs: {
     /**
@@ -116,7 +118,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     url,
     inject: makeInject(url, trap),
     as: (user, scopes) => makeCaller({ url, trap, host, user, scopes }),
-    events: { delivered: (name) => trap.delivered(name) as never },
+    events: { delivered: (name) => trap.delivered(name) as never, deliver: () => trap.deliver() },
     cronjobs: {
       async run(name) {
         const { reports } = await executeHostCronjobs(host, { name, logger, loadPlugins })

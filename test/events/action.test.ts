@@ -43,6 +43,8 @@ const actions: Readonly<Record<string, string>> = {
     return context.respond(409, { ok: false, from: [found.code, found.message].join(': ') })`,
   undeclared: `await context.dispatch('noted', { from: 'undeclared', more: 1 }); return { ok: true, more: 1 }`,
   result: `return { ok: true, from: 'result' }`,
+  delays: `await context.dispatch('noted', { from: 'delays' }, { delay: '1h', key: 'one' }); return { ok: true }`,
+  cancels: `await context.cancel('noted', 'one'); return { ok: true }`,
   'result-undeclared': `return { ok: true, from: 'result-undeclared', more: 1 }`,
   'result-refused': `return context.respond(409, { ok: false })`,
 }
@@ -108,6 +110,17 @@ describe('an action that dispatches', () => {
       { from: 'undeclared', more: 1 },
       { ok: true, from: 'result-undeclared' },
     ])
+  })
+
+  test('a delayed event is delivered when the clock of the app has moved, unless it was cancelled', async () => {
+    const before = app.events.delivered('noted').length
+    for (const name of ['delays', 'cancels', 'delays']) assert.equal((await app.inject(`GET /${name}`)).status, 200)
+    app.clock.forward('59m')
+    await app.events.deliver()
+    assert.equal(app.events.delivered('noted').length, before)
+    app.clock.forward('1m')
+    await app.events.deliver()
+    assert.deepEqual(app.events.delivered('noted').slice(before), [{ from: 'delays' }])
   })
 
   test('data that does not match the schema of its event throws inside the action: event, path and message', async () => {

@@ -9,6 +9,7 @@ import {
   findHostDelivery,
   findHostUser,
   listHostDeliveries,
+  listHostDelayed,
   listHostEvents,
   listHostMessages,
 } from '../../src/operate/index.ts'
@@ -30,7 +31,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       user = (await addHostUser(asCommand(opened.host), { name: 'ann', scopes: [], admin: false })).id
     })
     beforeEach(async () => {
-      for (const name of ['attempt', 'delivery', 'message', 'subscription'] as const) {
+      for (const name of ['attempt', 'delivery', 'message', 'delayed', 'subscription'] as const) {
         await opened.host.system.db.deleteFrom(`waypost_${name}`).execute()
       }
     })
@@ -86,7 +87,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await addDelivery('dlv_1', { message: 'msg_1', to: 'sub_1' })
       await addDelivery('dlv_2', { message: 'msg_1', to: 'sub_2', state: 'dead' })
       const nobody = { active: 0, paused: 0, disabled: 0 }
-      const nothing = { messages: 0, pending: 0, dead: 0 }
+      const nothing = { messages: 0, delayed: 0, pending: 0, dead: 0 }
       assert.deepEqual(await listHostEvents(opened.host), [
         {
           name: 'guarded',
@@ -107,6 +108,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
           subscriptions: { active: 1, paused: 1, disabled: 0 },
           postponed: 1,
           messages: 1,
+          delayed: 0,
           pending: 1,
           dead: 1,
         },
@@ -120,6 +122,32 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
           postponed: 0,
           ...nothing,
         },
+      ])
+    })
+
+    test('delayed events are listed and counted, the next one first, page by page', async () => {
+      const add = (id: string, event: string, due: number) =>
+        opened.host.system.db
+          .insertInto('waypost_delayed')
+          .values({ id, event, key: `key ${id}`, data: '1', users: '["u"]', due_at: due, created_at: now })
+          .execute()
+      await add('dly_1', 'note', now + 2 * hour)
+      await add('dly_2', 'gone', now + hour)
+      await add('dly_3', 'note', now + hour)
+      const counts = (await listHostEvents(opened.host)).map(({ name, delayed }) => [name, delayed])
+      assert.deepEqual(counts, [
+        ['guarded', 0],
+        ['note', 2],
+        ['gone', 1],
+      ])
+      const first = await listHostDelayed(opened.host, { limit: 2 })
+      const rest = await listHostDelayed(opened.host, { limit: 2, cursor: first.next })
+      assert.deepEqual(
+        [...first.entry, ...rest.entry].map(({ id }) => id),
+        ['dly_2', 'dly_3', 'dly_1'],
+      )
+      assert.deepEqual((await listHostDelayed(opened.host, { event: 'gone', limit: 2 })).entry, [
+        { id: 'dly_2', event: 'gone', key: 'key dly_2', isTargeted: true, dueAt: now + hour, createdAt: now },
       ])
     })
 

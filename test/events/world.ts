@@ -101,7 +101,16 @@ function onDatabases(name: string, kinds: readonly Kind[], declare: (world: () =
 }
 
 async function empty(world: World): Promise<void> {
-  for (const name of ['message', 'delivery', 'attempt', 'subscription', 'user_scope', 'user', 'worker'] as const) {
+  for (const name of [
+    'message',
+    'delayed',
+    'delivery',
+    'attempt',
+    'subscription',
+    'user_scope',
+    'user',
+    'worker',
+  ] as const) {
     await world.system.db.deleteFrom(`waypost_${name}`).execute()
   }
   await world.system.db.updateTable('waypost_lane').set({ worker_id: null }).execute()

@@ -21,10 +21,11 @@ export async function cancelOf(
 }
 
 /**
- * Cancels all that waits, also messages that have not become deliveries yet. Hold deliveries and end the workers first.
+ * Cancels all that waits, also delayed events and messages that have not become deliveries yet. Hold deliveries and end the workers first.
  * @returns the number of cancelled deliveries
  */
 export async function cancelAllPending(system: System): Promise<number> {
+  await sql`delete from waypost_delayed`.execute(system.db)
   await sql`update waypost_message set fanned_out_at = ${system.now()} where fanned_out_at is null`.execute(system.db)
   let cancelled = 0
   // Each condition is that of an index of pending deliveries.

@@ -2,6 +2,8 @@ import { CompiledQuery, sql, type Kysely } from 'kysely'
 import { findInfiniteNumber, isStorable, makeNextId, messageOf } from '../../kit/index.ts'
 import { jsonRows, type System, type SystemTables } from '../../store/index.ts'
 import { findEvent, hintForEvent, type EventCatalog } from './catalog.ts'
+import { assertKey, parseDelay, type Delay, type DelayOptions } from './delay.ts'
+import { writeDelayed, type DelayedChange } from './delayed.ts'
 import { errors } from '../errors.ts'
 
 /** A dispatch that was checked but not yet stored. */
@@ -10,9 +12,25 @@ export interface PreparedMessage {
   /** The exact JSON text that subscribers receive. */
   readonly data: string
   readonly users: readonly string[] | undefined
+  /** Undefined if it is a message at once. */
+  readonly delay?: Delay | undefined
 }
 
-export interface Dispatch {
+/** A cancellation that was checked but not yet stored. */
+export interface PreparedCancellation {
+  readonly event: string
+  readonly key: string
+  readonly cancels: true
+}
+
+export type Prepared = PreparedMessage | PreparedCancellation
+
+/** Whether it is written at the end of its transaction, with the others in the order of their keys. */
+export function isDelayed(one: Prepared): boolean {
+  return 'cancels' in one || one.delay !== undefined
+}
+
+export interface Dispatch extends DelayOptions {
   readonly event: string
   readonly data: unknown
   readonly users?: readonly string[] | undefined
@@ -36,10 +54,21 @@ const insertMessages = sql`insert into waypost_message (id, event, data, users, 
 export function makeDispatcher(system: System, catalog: EventCatalog, check?: DataCheck) {
   // For the usual case of one message, because building a statement takes as long as running it.
   const insertOne = sql`${insertMessages} values (${1}, ${2}, ${3}, ${4}, ${system.now()})`.compile(system.db)
+  const storeMessages = async (messages: readonly PreparedMessage[], db: Kysely<SystemTables>): Promise<void> => {
+    const rows = messages.map(({ event, data, users }) => {
+      const id = makeNextId('msg_', Date.now()) // the order for ordered subscriptions; fan-out uses created_at
+      return [id, event, data, users === undefined ? null : JSON.stringify(users)]
+    })
+    const isFixed = rows.length === 1 && insertOne.parameters.length === 4 // a test's clock is a parameter too
+    if (isFixed) await db.executeQuery(CompiledQuery.raw(insertOne.sql, rows[0]))
+    else
+      await sql`${insertMessages} select value ->> 0, value ->> 1, value ->> 2, value ->> 3, ${system.now()}
+        from ${jsonRows(system, rows)}`.execute(db)
+  }
   return {
     /**
      * Checks a dispatch and serialises its data.
-     * @throws WP_EVENTS_DISPATCH_UNKNOWN, WP_EVENTS_DATA, WP_EVENTS_SCHEMA, WP_EVENTS_USERS
+     * @throws WP_EVENTS_DISPATCH_UNKNOWN, WP_EVENTS_DATA, WP_EVENTS_SCHEMA, WP_EVENTS_USERS, WP_EVENTS_DELAY
      */
     prepare(dispatch: Dispatch): PreparedMessage {
       const message = prepareMessage(catalog, dispatch)
@@ -48,34 +77,53 @@ export function makeDispatcher(system: System, catalog: EventCatalog, check?: Da
     },
 
     /**
-     * Stores messages with one statement, in a transaction of System if given. Writes one row for each, regardless of
-     * the number of subscribers.
+     * Checks the cancellation of the delayed event with a key.
+     * @throws WP_EVENTS_DISPATCH_UNKNOWN, WP_EVENTS_DELAY
      */
-    async store(messages: readonly PreparedMessage[], transaction?: unknown): Promise<void> {
-      if (messages.length === 0) return
-      const rows = messages.map(({ event, data, users }) => {
-        const id = makeNextId('msg_', Date.now()) // the order for ordered subscriptions; fan-out uses created_at
-        return [id, event, data, users === undefined ? null : JSON.stringify(users)]
-      })
-      const db = (transaction as Kysely<SystemTables> | undefined) ?? system.db
-      const isFixed = rows.length === 1 && insertOne.parameters.length === 4 // a test's clock is a parameter too
-      if (isFixed) await db.executeQuery(CompiledQuery.raw(insertOne.sql, rows[0]))
-      else
-        await sql`${insertMessages} select value ->> 0, value ->> 1, value ->> 2, value ->> 3, ${system.now()}
-          from ${jsonRows(system, rows)}`.execute(db)
+    prepareCancellation(event: string, key: string): PreparedCancellation {
+      assertDeclared(catalog, event)
+      assertKey(event, key)
+      return { event, key, cancels: true }
+    },
+
+    /**
+     * Stores messages with one statement, and what is delayed with others, in a transaction of System if given. Writes one
+     * row for each, regardless of the number of subscribers.
+     */
+    async store(prepared: readonly Prepared[], transaction?: unknown): Promise<void> {
+      if (prepared.length === 0) return
+      const delayed = prepared.filter(isDelayed)
+      const messages = prepared.filter((one): one is PreparedMessage => !isDelayed(one))
+      const write = async (db: Kysely<SystemTables>) => {
+        if (messages.length > 0) await storeMessages(messages, db)
+        if (delayed.length > 0) await writeDelayed(system, db, delayed.map(toChange))
+      }
+      if (transaction !== undefined) return write(transaction as Kysely<SystemTables>)
+      return delayed.length === 0 ? write(system.db) : system.transaction(write)
     },
   }
 }
 
 function prepareMessage(catalog: EventCatalog, dispatch: Dispatch): PreparedMessage {
   const { event, users } = dispatch
-  if (findEvent(catalog, event) === undefined) {
-    throw errors.WP_EVENTS_DISPATCH_UNKNOWN({ event, hint: hintForEvent(catalog, event) })
-  }
+  assertDeclared(catalog, event)
   if (users !== undefined && !(Array.isArray(users) && users.every((id) => typeof id === 'string'))) {
     throw errors.WP_EVENTS_USERS({ event })
   }
-  return { event, data: toJson(event, dispatch.data), users: users?.filter(isStorable) }
+  const delay = parseDelay(event, dispatch)
+  return { event, data: toJson(event, dispatch.data), users: users?.filter(isStorable), ...(delay ? { delay } : {}) }
+}
+
+function assertDeclared(catalog: EventCatalog, event: string): void {
+  if (findEvent(catalog, event) !== undefined) return
+  throw errors.WP_EVENTS_DISPATCH_UNKNOWN({ event, hint: hintForEvent(catalog, event) })
+}
+
+function toChange(one: Prepared): DelayedChange {
+  const { event } = one
+  if ('cancels' in one) return { event, key: one.key, put: undefined }
+  const { data, users, delay } = one
+  return { event, key: delay!.key, put: { data, users, delay: delay! } }
 }
 
 const maxProblems = 5

@@ -2,6 +2,7 @@ import { sql, type RawBuilder, type Selectable, type Transaction } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
 import { jsonRows, jsonStrings, nowOnce, type System, type SystemTables } from '../../store/index.ts'
 import type { EventCatalog } from './catalog.ts'
+import { isDelayedDue } from './delayed.ts'
 import { eventTerms, isRecipientAllowed } from '../expressions.ts'
 
 /** The most deliveries that one transaction creates. */
@@ -16,21 +17,22 @@ const maxMessages = 500
 const maxMessagesScanned = 500
 
 /**
- * Whether there are messages whose fan-out has not begun, and messages whose fan-out is partly done. Ignores events that
- * the active release does not declare, because their scopes are unknown.
+ * Whether there are messages whose fan-out has not begun, messages whose fan-out is partly done, and delayed events that are
+ * due. Of messages, ignores events that the active release does not declare, because their scopes are unknown.
  */
 export async function findMessages(
   system: System,
   catalog: EventCatalog,
-): Promise<{ readonly fresh: boolean; readonly begun: boolean }> {
+): Promise<{ readonly fresh: boolean; readonly begun: boolean; readonly delayed: boolean }> {
   const waiting = sql`waypost_message where fanned_out_at is null and event in ${eventsOf(system, catalog)}`
-  const { rows } = await sql<{ fresh: number; begun: number }>`
+  const { rows } = await sql<{ fresh: number; begun: number; delayed: number }>`
     select case when exists (select 1 from ${waiting} and fan_cursor is null) then 1 else 0 end as fresh,
       case when exists (
         select 1 from (select fan_cursor from ${waiting} order by created_at limit ${maxMessagesScanned}) oldest
         where oldest.fan_cursor is not null
-      ) then 1 else 0 end as begun`.execute(system.db)
-  return { fresh: rows[0]?.fresh === 1, begun: rows[0]?.begun === 1 }
+      ) then 1 else 0 end as begun,
+      case when ${isDelayedDue(system)} then 1 else 0 end as delayed`.execute(system.db)
+  return { fresh: rows[0]?.fresh === 1, begun: rows[0]?.begun === 1, delayed: rows[0]?.delayed === 1 }
 }
 
 function eventsOf(system: System, catalog: EventCatalog): RawBuilder<string> {

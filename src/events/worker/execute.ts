@@ -223,8 +223,8 @@ class Worker {
     const { system, catalog, refresh } = this.#options
     await refresh?.()
     await this.#correctTimes(allLanes)
-    const { fresh, begun } = await findMessages(system, catalog())
-    return !fresh && !begun && (await findDueLanes(system, this.#reader.terms())).size === 0
+    const { fresh, begun, delayed } = await findMessages(system, catalog())
+    return !fresh && !begun && !delayed && (await findDueLanes(system, this.#reader.terms())).size === 0
   }
 
   /** Whether nothing is due, or for a while only in lanes of others, each of which has been seen to live. */
@@ -232,8 +232,8 @@ class Worker {
     const { system, catalog, clock } = this.#options
     const due = [...(await findDueLanes(system, this.#reader.terms()))]
     if (due.length === 0) {
-      const { fresh, begun } = await findMessages(system, catalog())
-      return !(fresh || begun) || this.#triesLeft-- <= 0
+      const { fresh, begun, delayed } = await findMessages(system, catalog())
+      return !(fresh || begun || delayed) || this.#triesLeft-- <= 0
     }
     const owners = await loadOwners(system)
     const isOwn = (lane: number) => owners.has(lane) && owners.get(lane)!.id === this.#member.id

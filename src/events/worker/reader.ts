@@ -3,6 +3,7 @@ import type { Member } from '../lanes/member.ts'
 import { loadMessages, loadRecipients } from '../lanes/contents.ts'
 import { readDeliveries, type Delivery, type LanePosition, type Terms } from '../lanes/read.ts'
 import type { EventCatalog } from '../message/catalog.ts'
+import { moveDelayed } from '../message/delayed.ts'
 import { fanOutChunk, findMessages } from '../message/fan-out.ts'
 import type { Clock, Settings } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
@@ -11,6 +12,8 @@ import type { Contents, Memory } from './memory.ts'
 
 const intervalMs = 250
 const messageIntervalMs = 50
+/** How often delayed events become messages while others wait for their fan-out. */
+const moveIntervalMs = 1000
 /** Deliveries in memory below which more are read. */
 const lowWater = 500
 /** The same, below which a message with many subscribers continues. Higher, because its deliveries are read afterwards. */
@@ -39,6 +42,7 @@ export class Reader {
   readonly #positions = new Map<number, LanePosition>()
   readonly #lowWater = new LowWater()
   #nextMessagesAt = -Infinity
+  #nextMoveAt = -Infinity
   /** Whether a message was seen whose fan-out is partly done. */
   #hasBegun = false
   /** Whether such a message was continued since the last reading. */
@@ -89,15 +93,28 @@ export class Reader {
     const now = clock.monotonic()
     const isLow = memory.queues.queued < fanOutWater
     if (memory.size > 0 && now < this.#nextMessagesAt && !(isLow && this.#hasBegun)) return 'nothing'
-    const { fresh, begun } = await findMessages(system, catalog())
+    const { fresh, begun, isMoved, isWaiting } = await this.#findMessages(now)
     this.#hasBegun = begun
     this.#nextMessagesAt = isLow && fresh ? now : now + messageIntervalMs
-    if (fresh && (await fanOutChunk(system, catalog(), 'fresh'))) return 'done'
+    const hasFanned = fresh && (await fanOutChunk(system, catalog(), 'fresh'))
+    if (hasFanned || isMoved) return 'done'
     if (!isLow || (this.#isPartial && memory.queues.queued >= 2 * memory.queues.limits.total)) return 'nothing'
     // A worker without lanes would create deliveries for others, however many of these wait.
     if (begun && (this.#isAhead || this.#parts.member.lanes.length === 0)) return 'nothing'
     if (begun && (this.#isAhead = await fanOutChunk(system, catalog(), 'begun'))) return 'done'
-    return fresh || begun ? 'locked' : 'nothing'
+    return isWaiting ? 'locked' : 'nothing'
+  }
+
+  /** Makes messages of delayed events that are due. If many are, other messages do not wait behind all of them. */
+  async #findMessages(now: number) {
+    const { system, catalog } = this.#parts
+    const { fresh, begun, delayed } = await findMessages(system, catalog())
+    let isMoved = false
+    if (delayed && (!fresh || now >= this.#nextMoveAt)) {
+      this.#nextMoveAt = now + moveIntervalMs
+      isMoved = (await moveDelayed(system)) > 0
+    }
+    return { fresh: fresh || isMoved, begun, isMoved, isWaiting: fresh || begun || delayed }
   }
 
   /**

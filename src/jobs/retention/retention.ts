@@ -138,6 +138,7 @@ export const prunedSeparately: readonly (keyof SystemTables)[] = [
   'waypost_artifact',
   'waypost_activation',
   'waypost_file',
+  'waypost_delayed', // becomes a message when it is due
 ]
 
 /** Tables with one row for each thing that a user created or configured, or with a fixed number of rows. */

@@ -19,6 +19,8 @@ export interface ListedEvent {
   readonly postponed: number
   /** Messages that have not been fanned out. */
   readonly messages: number
+  /** Events that become messages when they are due. */
+  readonly delayed: number
   /** Unfinished deliveries. */
   readonly pending: number
   /** Dead deliveries of its subscriptions; `maxCounted` if there are more. */
@@ -29,14 +31,15 @@ export interface ListedEvent {
 export async function listHostEvents({ system }: Host): Promise<readonly ListedEvent[]> {
   const release = await loadActiveRelease(system)
   const events = release?.manifest.events ?? {}
-  const [subscriptions, postponed, pending, dead, messages] = await Promise.all([
+  const [subscriptions, postponed, pending, dead, messages, delayed] = await Promise.all([
     countSubscriptions(system),
     countPostponed(system),
     countPending(system),
     countDead(system),
     countMessages(system),
+    countDelayed(system),
   ])
-  const left = [subscriptions, pending, dead, messages].flatMap((counts) => [...counts.keys()])
+  const left = [subscriptions, pending, dead, messages, delayed].flatMap((counts) => [...counts.keys()])
   const others = new Set(left.filter((name) => !Object.hasOwn(events, name) && name !== testEvent).toSorted())
   return [...Object.keys(events).toSorted(), ...others].map((name) => {
     const terms = Object.hasOwn(events, name) ? events[name] : undefined
@@ -49,6 +52,7 @@ export async function listHostEvents({ system }: Host): Promise<readonly ListedE
       subscriptions: { active: 0, paused: 0, disabled: 0, ...subscriptions.get(name) },
       postponed: postponed.get(name) ?? 0,
       messages: messages.get(name) ?? 0,
+      delayed: delayed.get(name) ?? 0,
       pending: pending.get(name) ?? 0,
       dead: dead.get(name) ?? 0,
     }
@@ -113,6 +117,15 @@ async function countMessages({ db }: System): Promise<ReadonlyMap<string, number
     .selectFrom('waypost_message')
     .select((column) => ['event', column.fn.countAll<number>().as('count')])
     .where('fanned_out_at', 'is', null)
+    .groupBy('event')
+    .execute()
+  return new Map(rows.map(({ event, count }) => [event, count]))
+}
+
+async function countDelayed({ db }: System): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom('waypost_delayed')
+    .select((column) => ['event', column.fn.countAll<number>().as('count')])
     .groupBy('event')
     .execute()
   return new Map(rows.map(({ event, count }) => [event, count]))

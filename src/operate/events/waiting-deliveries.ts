@@ -12,6 +12,8 @@ export interface WaitingDeliveries {
   readonly deliveries: number
   /** Messages that have not become deliveries yet. */
   readonly messages: number
+  /** Events that become messages when they are due. */
+  readonly delayed: number
   /** The hosts of subscriptions that are not disabled, and of deliveries; those with the most deliveries first. */
   readonly hosts: readonly WaitingHost[]
   /** When they were held, in milliseconds since 1970; undefined if they are not. */
@@ -42,6 +44,10 @@ export async function loadWaitingDeliveries(system: System): Promise<WaitingDeli
     .select((column) => column.fn.countAll<number>().as('messages'))
     .where('fanned_out_at', 'is', null)
     .executeTakeFirstOrThrow()
+  const { delayed } = await system.db
+    .selectFrom('waypost_delayed')
+    .select((column) => column.fn.countAll<number>().as('delayed'))
+    .executeTakeFirstOrThrow()
   const byHost = Map.groupBy(rows, ({ endpoint }) => (URL.canParse(endpoint) ? new URL(endpoint).host : endpoint))
   const hosts = [...byHost]
     .map(([host, parts]) => ({
@@ -52,12 +58,15 @@ export async function loadWaitingDeliveries(system: System): Promise<WaitingDeli
     .filter((one) => one.deliveries + one.subscriptions > 0)
     .toSorted((a, b) => b.deliveries - a.deliveries || b.subscriptions - a.subscriptions || (a.host < b.host ? -1 : 1))
   const deliveries = hosts.reduce((sum, one) => sum + one.deliveries, 0)
-  return { deliveries, messages, hosts, heldAt: held === undefined ? undefined : Number(held) }
+  return { deliveries, messages, delayed, hosts, heldAt: held === undefined ? undefined : Number(held) }
 }
 
 /** Holds deliveries unless there is nothing to hold. */
-export function chooseDeliveries({ hosts, messages }: WaitingDeliveries, given?: DeliveryChoice): DeliveryChoice {
-  return given ?? (hosts.length === 0 && messages === 0 ? 'send' : 'hold')
+export function chooseDeliveries(
+  { hosts, messages, delayed }: WaitingDeliveries,
+  given?: DeliveryChoice,
+): DeliveryChoice {
+  return given ?? (hosts.length === 0 && messages + delayed === 0 ? 'send' : 'hold')
 }
 
 /** The part of a choice that belongs into the transaction of another change, before `finishDeliveries`. */

@@ -6,7 +6,7 @@ const outcomes = ['delivered', 'retrying', 'dead'] as const
 
 /** Measures the event queue and the results of attempts across all workers, so every server reports the same. */
 export async function eventMetrics(system: System, options: EventTerms): Promise<readonly Metric[]> {
-  const { messages, deliveries, oldestDueMs } = await measureEvents(system, options)
+  const { messages, delayed, deliveries, oldestDueMs } = await measureEvents(system, options)
   const attempts = await loadAttemptTotals(system)
   return [
     {
@@ -14,6 +14,12 @@ export async function eventMetrics(system: System, options: EventTerms): Promise
       type: 'gauge',
       help: 'Dispatched messages not yet fanned out to all subscriptions. Same value on every server.',
       samples: [{ value: messages }],
+    },
+    {
+      name: 'waypost_messages_delayed',
+      type: 'gauge',
+      help: 'Delayed events that are not yet sent. Same value on every server.',
+      samples: [{ value: delayed }],
     },
     {
       name: 'waypost_deliveries',

@@ -73,6 +73,28 @@ const Message = defineEntity({
   },
 })
 
+/** An event that becomes a message when it is due. */
+const Delayed = defineEntity({
+  name: 'Delayed',
+  tableName: 'waypost_delayed',
+  uniques: [{ properties: ['event', 'key'] }],
+  indexes: [{ properties: ['due_at', 'id'] }],
+  properties: {
+    id: p.text().primary(),
+    event: p.text(),
+    /** Identifies it among those of its event; null if nothing does. */
+    key: p.text().nullable(),
+    /** As in a message. */
+    data: p.text(),
+    users: p.text().nullable(),
+    due_at: time(),
+    /** 1 if `due_at` is a time that the action gave; 0 if it was counted from `created_at`. */
+    fixed: p.integer().$type<0 | 1>().default(0),
+    /** When it was dispatched, or replaced. A time in the future was written by a clock that was ahead. */
+    created_at: time().index(),
+  },
+})
+
 /** A message for one subscription. */
 const Delivery = defineEntity({
   name: 'Delivery',
@@ -202,4 +224,4 @@ const AttemptTotal = defineEntity({
 })
 
 /** From subscriptions to the attempts of their deliveries. */
-export const eventEntities = [Subscription, Message, Delivery, Worker, Lane, Attempt, AttemptTotal] as const
+export const eventEntities = [Subscription, Message, Delayed, Delivery, Worker, Lane, Attempt, AttemptTotal] as const

@@ -24,4 +24,5 @@ export const systemMigrations: readonly string[] = [
   '0022-lanes',
   '0023-growing-lists',
   '0024-sign-ins',
+  '0025-delayed',
 ]

@@ -1,0 +1,153 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { makeNextId, makeSortedId } from '../../kit/index.ts'
+import { isOneOf, jsonRows, nowOnce, type System, type SystemTables } from '../../store/index.ts'
+import type { Delay } from './delay.ts'
+
+// Events wait in a table of their own until they are due. As messages, they would hold up ordered subscriptions.
+
+/** What happens to the delayed event with a key, or without a key: a new one. */
+export interface DelayedChange {
+  readonly event: string
+  readonly key: string | undefined
+  /** Undefined if it is cancelled. */
+  readonly put:
+    | { readonly data: string; readonly users: readonly string[] | undefined; readonly delay: Delay }
+    | undefined
+}
+
+/** `add`: unless there is one. `set`: whether or not there is one. */
+type Kind = 'add' | 'set' | 'remove'
+
+/**
+ * Writes what a transaction has changed, as one change for each key and in the order of the keys: transactions that wrote
+ * the same keys in opposite orders would wait for each other.
+ */
+export async function writeDelayed(
+  system: System,
+  db: Kysely<SystemTables>,
+  changes: readonly DelayedChange[],
+): Promise<void> {
+  const groups: { readonly kind: Kind; readonly changes: DelayedChange[] }[] = []
+  for (const { kind, change } of mergeChanges(changes)) {
+    const last = groups.at(-1)
+    if (last?.kind === kind) last.changes.push(change)
+    else groups.push({ kind, changes: [change] })
+  }
+  for (const { kind, changes: ofKind } of groups) {
+    await (kind === 'remove' ? remove(system, ofKind) : put(system, ofKind, kind)).execute(db)
+  }
+}
+
+function kindOf({ put: added }: DelayedChange): Kind {
+  if (added === undefined) return 'remove'
+  return added.delay.replaces ? 'set' : 'add'
+}
+
+/** What the changes of each key amount to: those without a key, then the others in the order of their keys. */
+function mergeChanges(changes: readonly DelayedChange[]): readonly { kind: Kind; change: DelayedChange }[] {
+  const merged = new Map<string, { kind: Kind; change: DelayedChange }>()
+  const others: { kind: Kind; change: DelayedChange }[] = []
+  for (const change of changes) {
+    const kind = kindOf(change)
+    if (change.key === undefined) {
+      others.push({ kind, change })
+      continue
+    }
+    const id = JSON.stringify([change.event, change.key])
+    const before = merged.get(id)
+    // After a removal there is none, and after another change there is one.
+    if (kind === 'add' && before !== undefined && before.kind !== 'remove') continue
+    merged.set(id, { kind: kind === 'add' && before !== undefined ? 'set' : kind, change })
+  }
+  const sorted = [...merged].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
+  return [...others, ...sorted]
+}
+
+function put(system: System, changes: readonly DelayedChange[], kind: Kind): RawBuilder<unknown> {
+  const rows = changes.map(({ event, key, put: added }) => {
+    const { data, users, delay } = added!
+    const { due } = delay
+    const times = 'atMs' in due ? [null, due.atMs] : [due.afterMs, null]
+    return [makeSortedId('dly_', Date.now()), event, key ?? null, data, users ? JSON.stringify(users) : null, ...times]
+  })
+  const now = nowOnce(system)
+  const columns = ['id', 'data', 'users', 'due_at', 'fixed', 'created_at']
+  const replaced = columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`)
+  return sql`
+    insert into waypost_delayed (id, event, key, data, users, due_at, fixed, created_at)
+    select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
+      coalesce(cast(value ->> 6 as bigint), ${now} + cast(value ->> 5 as bigint)),
+      case when value ->> 6 is null then 0 else 1 end, ${now}
+    from ${jsonRows(system, rows)} where true order by entry.key
+    on conflict (event, key) do ${kind === 'add' ? sql`nothing` : sql`update set ${sql.join(replaced)}`}`
+}
+
+/** On PostgreSQL, locks the rows in order before it deletes them. */
+function remove(system: System, changes: readonly DelayedChange[]): RawBuilder<unknown> {
+  const rows = changes.map(({ event, key }) => [event, key])
+  const lock = system.kind === 'postgresql' ? sql`for update of d` : sql``
+  return sql`
+    with asked as materialized (
+      select value ->> 0 as event, value ->> 1 as name, entry.key as place from ${jsonRows(system, rows)}
+    ), chosen as materialized (
+      select d.id from asked join waypost_delayed d on d.event = asked.event and d.key = asked.name
+      order by asked.place ${lock}
+    )
+    delete from waypost_delayed where id in (select id from chosen)`
+}
+
+/** Whether a delayed event is due, as an expression. */
+export function isDelayedDue(system: System): RawBuilder<boolean> {
+  return sql<boolean>`exists (select 1 from waypost_delayed where due_at <= ${nowOnce(system)})`
+}
+
+/** The most that one statement moves. */
+export const maxMoved = 500
+
+/**
+ * Makes messages of the oldest delayed events that are due and not locked. They are dispatched now: to the subscriptions that
+ * exist now, and in this order for ordered ones.
+ * @returns their number
+ */
+export async function moveDelayed(system: System): Promise<number> {
+  const ids = Array.from({ length: maxMoved }, () => [makeNextId('msg_', Date.now())])
+  const isPostgres = system.kind === 'postgresql'
+  const lock = isPostgres ? sql`for update skip locked` : sql``
+  const due = sql`select * from waypost_delayed where due_at <= ${nowOnce(system)}
+    order by due_at, id limit ${sql.lit(maxMoved)} ${lock}`
+  const add = (chosen: RawBuilder<unknown>) => sql`
+    insert into waypost_message (id, event, data, users, created_at)
+    select fresh.id, one.event, one.data, one.users, ${nowOnce(system)}
+    from (select *, row_number() over (order by due_at, id) as place from ${chosen} as chosen) as one
+    join (
+      select value ->> 0 as id, row_number() over (order by entry.key) as place from ${jsonRows(system, ids)}
+    ) as fresh on fresh.place = one.place`
+  if (isPostgres) {
+    const { numAffectedRows = 0n } = await sql`with due as materialized (${due}),
+      gone as (delete from waypost_delayed where id = any(array(select id from due)))
+      ${add(sql`due`)}`.execute(system.db)
+    return Number(numAffectedRows)
+  }
+  return system.transaction(async (trx) => {
+    const { rows } = await sql<{ id: string }>`select id from (${due}) as due`.execute(trx)
+    if (rows.length === 0) return 0
+    const isChosen = isOneOf(
+      system,
+      sql`id`,
+      rows.map(({ id }) => id),
+    )
+    await add(sql`(select * from waypost_delayed where ${isChosen})`).execute(trx)
+    await sql`delete from waypost_delayed where ${isChosen}`.execute(trx)
+    return rows.length
+  })
+}
+
+/** Those that were dispatched by a clock that was ahead keep the wait that they were to have, counted from now. */
+export function correctDelayed(system: System, isAhead: (column: RawBuilder<unknown>) => RawBuilder<boolean>) {
+  const isWrong = sql<boolean>`fixed = 0 and ${isAhead(sql`created_at`)}`
+  const now = nowOnce(system)
+  return {
+    isWrong: sql<boolean>`exists (select 1 from waypost_delayed where ${isWrong})`,
+    correct: sql`update waypost_delayed set due_at = ${now} + (due_at - created_at), created_at = ${now} where ${isWrong}`,
+  }
+}
