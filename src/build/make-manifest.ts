@@ -36,6 +36,7 @@ export function makeManifest(definition: Definition, parts: ManifestParts): Mani
     format: 2,
     waypost: version,
     routes: definition.routes.toSorted((a, b) => compareText(a.path, b.path)).map((route) => makeRoute(route, hashOf)),
+    ...(definition.groups && { groups: sortKeys(definition.groups) }),
     schemas: sortKeys(definition.schemas),
     connections: mapValues(definition.connections, makeClass),
     events: sortKeys(definition.events),

@@ -1,6 +1,7 @@
 import { findOpenAccess, type AccessWarning } from '../schema/index.ts'
 import type { DefinitionResult } from './make-definition.ts'
 import { entriesOf, itemsOf, textOf, valueOf, type Node } from './node.ts'
+import { listPlacedRoutes } from './route-keys.ts'
 import type { Span } from './source.ts'
 
 /** Warns at their places about the parts of a definition that let in more people than meant. */
@@ -25,9 +26,11 @@ function findPlace(root: Node, { code, kind, name, scope }: AccessWarning): Span
     return given ?? event?.keySpan
   }
   const [method = '', path = ''] = name.split(' ')
-  const route = valueOf(valueOf(root, 'routes'), path)
+  const placed = listPlacedRoutes(root).find((one) => one.path === path)
+  if (placed === undefined) return undefined
+  const route = placed.entry.value
   const key = code === 'WP_DEFINITION_PUBLIC_CHANGE' ? 'public' : 'scopes'
-  return [valueOf(valueOf(route, 'methods'), method), route]
+  return [valueOf(valueOf(route, 'methods'), method), route, ...placed.groups.map(({ entry }) => entry.value)]
     .flatMap((node) => (node?.kind === 'map' ? (node.entries.get(key)?.keySpan ?? []) : []))
     .at(0)
 }

@@ -3,16 +3,25 @@ import type { Entry } from './node.ts'
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'
 
-/** Reports problems of a route's path. Returns the names of its parameters if it is valid. */
-export function checkPath({ key: path, keySpan }: Entry, report: Report): string[] | undefined {
-  const parameters = path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []))
-  const problem = findPathProblem(path, parameters)
+export interface PathToCheck {
+  /** The full path, with those of the groups around it. */
+  readonly path: string
+  readonly entry: Entry
+  /** Whether other routes are below it. */
+  readonly isGroup: boolean
+  readonly isInGroup: boolean
+}
+
+/** Reports problems of the path of a route or group. Returns whether it has none. */
+export function checkPath({ path, entry, ...place }: PathToCheck, report: Report): boolean {
+  const { key, keySpan } = entry
+  const problem = findPlaceProblem(key, place) ?? findPathProblem(key) ?? findRepeated(path, key)
   if (problem !== undefined) {
-    const { reason, hint, part = path } = problem
+    const { reason, hint, part = key } = problem
     report.add({
       code: 'WP_DEFINITION_PATH_INVALID',
       at: spanWithin(keySpan, part),
-      parameters: { path, reason },
+      parameters: { path: key, reason },
       hint,
     })
   }
@@ -20,7 +29,32 @@ export function checkPath({ key: path, keySpan }: Entry, report: Report): string
   if (reserved !== undefined) {
     report.add({ code: 'WP_DEFINITION_PATH_RESERVED', at: keySpan, parameters: { path, reserved } })
   }
-  return problem === undefined ? parameters : undefined
+  return problem === undefined
+}
+
+/** Returns the names of the parameters of a path. */
+export function listParameters(path: string): string[] {
+  return path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []))
+}
+
+/** Finds paths that groups and routes in groups cannot have. */
+function findPlaceProblem(
+  key: string,
+  { isGroup, isInGroup }: Pick<PathToCheck, 'isGroup' | 'isInGroup'>,
+): PathProblem | undefined {
+  if (key !== '/') return undefined
+  if (isInGroup)
+    return { reason: 'it is the path of the group', hint: 'Put its "methods" beside "routes" of the group' }
+  return isGroup
+    ? { reason: 'a group needs a path that its routes begin with', hint: 'Write for example /v1' }
+    : undefined
+}
+
+function findRepeated(path: string, key: string): PathProblem | undefined {
+  const names = listParameters(path)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice === undefined || !listParameters(key).includes(twice)) return undefined
+  return { reason: `":${twice}" is repeated`, hint: 'Give each parameter a unique name' }
 }
 
 interface PathProblem {
@@ -30,7 +64,7 @@ interface PathProblem {
   readonly part?: string
 }
 
-function findPathProblem(path: string, parameters: readonly string[]): PathProblem | undefined {
+function findPathProblem(path: string): PathProblem | undefined {
   if (!path.startsWith('/')) return { reason: 'it does not begin with "/"', hint: `Write /${path}` }
   if (path.includes('?') || path.includes('#')) {
     return { reason: 'it contains a query or fragment', hint: 'Describe the query with "parameters" of the method' }
@@ -45,10 +79,7 @@ function findPathProblem(path: string, parameters: readonly string[]): PathProbl
     const problem = findSegmentProblem(segment)
     if (problem !== undefined) return problem
   }
-  const twice = parameters.find((name, index) => parameters.indexOf(name) !== index)
-  return twice === undefined
-    ? undefined
-    : { reason: `":${twice}" is repeated`, hint: 'Give each parameter a unique name' }
+  return undefined
 }
 
 function findSegmentProblem(segment: string): PathProblem | undefined {

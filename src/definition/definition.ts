@@ -13,6 +13,8 @@ export interface Location {
 /** The YAML of a project: parsed, included and checked. Maps keep the order of the files. */
 export interface Definition {
   readonly routes: readonly Route[]
+  /** The groups of routes that have a description, by path. */
+  readonly groups?: Readonly<Record<string, GroupDefinition>>
   /**
    * Named schemas, all JSON Schema 2020-12. A reference to one is `{ $ref: 'schema:///NAME' }`. A file that a relative
    * `$ref` reaches is one of them, named after its path.
@@ -31,6 +33,10 @@ export interface Definition {
   readonly variables: Readonly<Record<string, VariableUse>>
 }
 
+export interface GroupDefinition {
+  readonly description: string
+}
+
 export interface Route {
   /** Path with colon-prefixed parameters, for example `/todo/:todo_id`. */
   readonly path: string
@@ -43,7 +49,11 @@ export interface Route {
 export interface Method {
   readonly method: HttpMethod
   readonly public: boolean
+  /** A title in one line. */
+  readonly summary?: string
   readonly description?: string
+  /** By default the paths of the groups around it, the innermost first. */
+  readonly tags?: readonly string[]
   /** Name of the operation for generated clients. */
   readonly operationId?: string
   /** A token needs one of these scopes; an empty list accepts any valid token. Public methods may have scopes too. */

@@ -1,7 +1,15 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { escapeStep } from '../schema/index.ts'
 import type { Shape } from './check-structure.ts'
-import { classUseTitle, language, opaque, pluginTitle, routeLanguage, schemasLanguage } from './language.ts'
+import {
+  classUseTitle,
+  language,
+  opaque,
+  pluginTitle,
+  routeLanguage,
+  routesTitle,
+  schemasLanguage,
+} from './language.ts'
 import { settingsLanguage } from './settings-language.ts'
 import { multipartType } from '../kit/index.ts'
 import { mediaTypePattern } from './check-media-type.ts'
@@ -199,10 +207,19 @@ function writeParts(shape: Shape): object {
   const standardKeywords = Object.entries(rest).filter(([key]) => !ownKeywords.includes(key))
   return {
     ...Object.fromEntries(standardKeywords),
-    ...(properties === undefined ? {} : { properties: writeEach(properties) }),
+    ...(properties === undefined ? {} : { properties: writeProperties(properties) }),
     ...(patternProperties === undefined ? {} : { patternProperties: writeEach(patternProperties) }),
     ...(items === undefined ? {} : { items: writeShape(items) }),
     ...(anyOf === undefined ? {} : { anyOf: writeBranches(anyOf) }),
+  }
+}
+
+/** The routes of a group are written once for all levels: editors allow any number, `validate` two. */
+function writeProperties({ routes, ...others }: Readonly<Record<string, Shape>>): object {
+  if (routes?.title !== routesTitle) return writeEach(routes === undefined ? others : { routes, ...others })
+  return {
+    ...writeEach(others),
+    routes: { title: 'a map of path to route', description: routes.description, $ref: '#/properties/routes' },
   }
 }
 

@@ -25,6 +25,12 @@ const scopeDescription = Type.Optional(
 )
 const schemaPlace = (description: string) => Type.Ref(opaque.schema, { description })
 const parametersPlace = (description: string) => Type.Ref(opaque.parameters, { description })
+const tagNames = (description: string) =>
+  Type.Array(Type.String({ title: 'a name of 1 to 100 characters', pattern: '^[^\\u0000-\\u001f]{1,100}$' }), {
+    title: 'a list of names',
+    description,
+    uniqueItems: true,
+  })
 const scopePattern = '^[!#-+\\--\\[\\]-~]+$'
 const scopeNames = (description: string) =>
   Type.Array(Type.String({ title: 'a scope name', pattern: scopePattern }), {
@@ -114,7 +120,17 @@ const responsePlace = (description: string) => Type.Ref(opaque.response, { descr
 const responseSchema = Type.Union([responsePlace('Schema of the response'), Type.Null()])
 
 const method = closed('a method', {
+  summary: Type.Optional(
+    Type.String({
+      title: 'one line of at most 120 characters',
+      description: 'Title in /docs; default: the first sentence of the description',
+      pattern: '^[^\\u0000-\\u001f]{1,120}$',
+    }),
+  ),
   description,
+  tags: Type.Optional(
+    tagNames('Replaces the tags of the route: the headings in /docs under which the method is listed'),
+  ),
   operationId: Type.Optional(
     Type.String({
       title: 'a name of letters, digits and _',
@@ -175,33 +191,72 @@ const method = closed('a method', {
   ),
 })
 
-export const routeLanguage: TSchema = closed('a route', {
+const routeKeys = {
   version: Type.Optional(Type.Literal(1, { description: 'Version of the definition language' })),
   scopes: Type.Optional(scopeNames('A token needs one of these scopes; [] allows any valid token')),
   path: Type.Optional(parametersPlace('Path parameters')),
-  methods: Type.Object(
-    {
-      GET: Type.Optional({ ...method, description: 'Reads data' }),
-      POST: Type.Optional({ ...method, description: 'Adds data' }),
-      PUT: Type.Optional({ ...method, description: 'Replaces data' }),
-      PATCH: Type.Optional({ ...method, description: 'Changes data' }),
-      DELETE: Type.Optional({ ...method, description: 'Removes data' }),
-    },
-    {
-      title: 'a map of methods',
-      description: 'Methods of the path',
-      additionalProperties: false,
-      minProperties: 1,
-    },
+  methods: Type.Optional(
+    Type.Object(
+      {
+        GET: Type.Optional({ ...method, description: 'Reads data' }),
+        POST: Type.Optional({ ...method, description: 'Adds data' }),
+        PUT: Type.Optional({ ...method, description: 'Replaces data' }),
+        PATCH: Type.Optional({ ...method, description: 'Changes data' }),
+        DELETE: Type.Optional({ ...method, description: 'Removes data' }),
+      },
+      {
+        title: 'a map of methods',
+        description: 'Methods of the path; required unless the entry has `routes`',
+        additionalProperties: false,
+        minProperties: 1,
+      },
+    ),
   ),
   rate: Type.Optional(Type.String({ title: 'the name of a rate', description: 'Rate limit to apply' })),
+  timeout: Type.Optional(duration('Time limit of its methods, after which the caller gets a 503 response')),
   deprecated: Type.Optional(
     Type.Union([Type.String({ title: 'a date such as 2027-01-31' }), Type.Literal(true)], {
       title: 'a date such as 2027-01-31',
       description: 'Date from which the route is deprecated',
     }),
   ),
+  tags: Type.Optional(
+    tagNames('Headings in /docs under which its methods are listed; default: the paths of the groups around it'),
+  ),
+}
+
+/** An entry without `routes` needs methods. Editors check this; `makeRoutes` reports it. */
+const needsMethods = { if: { required: ['routes'] }, else: { required: ['methods'] } }
+const groupDescription = Type.Optional(
+  Type.String({ title: 'a string', description: 'Description of the group that it begins, shown in /docs' }),
+)
+
+/** The titles of maps of routes. Editors use the same schema for those of groups as for `routes` of waypost.yml. */
+export const routesTitle = 'routes'
+
+const routesOf = (route: TSchema) =>
+  Type.Optional(
+    Type.Record(Type.String(), route, {
+      title: routesTitle,
+      description:
+        'Routes below this path, which makes it a group: they inherit its `scopes`, `rate`, `timeout`, `deprecated` and `tags`, and replace them with their own',
+    }),
+  )
+
+/** A route in a group in a group. */
+const inner = Type.Object(routeKeys, {
+  title: 'a route',
+  additionalProperties: false,
+  keyHints: {
+    routes: 'Groups nest two levels deep at most. Write the longer path instead',
+    description: 'Only groups have a description. Describe the methods instead',
+  },
 })
+const nested = closed('a route', { ...routeKeys, description: groupDescription, routes: routesOf(inner) })
+export const routeLanguage: TSchema = Type.Object(
+  { ...routeKeys, description: groupDescription, routes: routesOf(nested) },
+  { title: 'a route', additionalProperties: false, ...needsMethods },
+)
 
 const event = closed('an event', {
   description,
@@ -293,7 +348,7 @@ export const schemasLanguage: TSchema = mapOf(schemaPlace('A JSON Schema'), { na
 
 export const language: TSchema = closed('waypost.yml', {
   routes: section(
-    Type.Record(Type.String(), routeLanguage, { title: 'routes' }),
+    Type.Record(Type.String(), routeLanguage, { title: routesTitle }),
     'a map of path to route',
     'Routes of the API, by path; parameters are written as :NAME',
   ),

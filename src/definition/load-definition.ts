@@ -22,6 +22,7 @@ import { describeActions, type DescribeActions } from './describe-actions.ts'
 import { entriesOf, valueOf, type Node } from './node.ts'
 import { checkProjectFile, noFolder, openFolder } from './read-file.ts'
 import { makeReport, type Report } from './report.ts'
+import { listPlacedRoutes } from './route-keys.ts'
 
 export interface LoadOptions {
   /** The classes of the plugins. If omitted, classes and their configs are not checked. */
@@ -141,10 +142,13 @@ function finish({ report, files }: LoadContext, root?: Node, definition?: Defini
 }
 
 function count(root: Node | undefined): Counts {
-  const routes = entriesOf(valueOf(root, 'routes'))
+  const routes = listPlacedRoutes(root).map(({ entry: { value } }) => ({
+    isRoute: valueOf(value, 'routes') === undefined || valueOf(value, 'methods') !== undefined,
+    methods: entriesOf(valueOf(value, 'methods')).length,
+  }))
   return {
-    routes: routes.length,
-    methods: routes.reduce((sum, { value }) => sum + entriesOf(valueOf(value, 'methods')).length, 0),
+    routes: routes.filter(({ isRoute }) => isRoute).length,
+    methods: routes.reduce((sum, { methods }) => sum + methods, 0),
     schemas: entriesOf(valueOf(root, 'schema')).length,
     events: entriesOf(valueOf(root, 'event')).length,
   }

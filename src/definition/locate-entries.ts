@@ -1,10 +1,10 @@
-import type { Editing } from './edit/editing.ts'
+import { pointerTo, type Editing } from './edit/editing.ts'
 import { createLoadContext, includeSiteOf } from './load-context.ts'
 import { loadRoot } from './load-definition.ts'
-import type { Entry, Node } from './node.ts'
+import { valueOf, type Entry, type Node } from './node.ts'
 import { noFolder, openFolder } from './read-file.ts'
 import { makeReport, positionOf } from './report.ts'
-import { escapeStep } from '../schema/index.ts'
+import { toOwnKeys } from './route-keys.ts'
 
 /** The text of an entry of waypost.yml. */
 export interface EntryText {
@@ -25,7 +25,7 @@ export function findEntryText(edit: Editing, keys: readonly string[]): EntryText
   if (root === undefined) return undefined
   let node: Node = root
   let keySpan = { origin: root.origin, start: 0, end: 0 }
-  for (const key of keys) {
+  for (const key of toOwnKeys(keys, (at) => listKeys(root, at))) {
     const entry: Pick<Entry, 'keySpan' | 'value'> | undefined =
       node.kind === 'map' ? node.entries.get(key) : node.kind === 'list' ? itemOf(node.items[Number(key)]) : undefined
     if (entry === undefined) return undefined
@@ -73,25 +73,31 @@ function linesOf(text: string, start: number, spanEnd: number): { readonly start
 export function findPlaces(edit: Editing, entries: readonly (readonly (readonly string[])[])[]): readonly string[] {
   const root = entries.length === 0 ? undefined : load(edit)
   if (root === undefined) return entries.map(() => 'waypost.yml:1')
-  const locate = (keys: readonly string[]) => {
+  const locate = (given: readonly string[]) => {
+    const keys = toOwnKeys(given, (at) => listKeys(root, at))
     let node: Node = root
     let at: Parameters<typeof includeSiteOf>[0] = root
     for (const [depth, key] of keys.entries()) {
       const entry: { readonly at: typeof at; readonly value: Node } | undefined = childOf(node, key)
-      if (entry === undefined) return { depth, at }
+      if (entry === undefined) return { depth, at, isWhole: false }
       node = entry.value
       at = entry.at
     }
-    return { depth: keys.length, at }
+    return { depth: keys.length, at, isWhole: true }
   }
   return entries.map((candidates) => {
     const found = candidates.map((keys) => locate(keys))
-    const whole = found.find(({ depth }, index) => depth === candidates[index]!.length)
+    const whole = found.find(({ isWhole }) => isWhole)
     const { file, line } = includeSiteOf(
       (whole ?? found.reduce((best, one) => (one.depth > best.depth ? one : best))).at,
     )
     return `${file}:${line}`
   })
+}
+
+function listKeys(root: Node, keys: readonly string[]): readonly string[] | undefined {
+  const node = keys.reduce<Node | undefined>(valueOf, root)
+  return node?.kind === 'map' ? [...node.entries.keys()] : undefined
 }
 
 function childOf(node: Node, key: string) {
@@ -109,13 +115,13 @@ export function findIncludes(edit: Editing, file: string): readonly string[] {
   if (root === undefined) return []
   if (file === root.origin.source.file) return ['']
   const found: string[] = []
-  const visit = (node: Node, pointer: string) => {
-    if (node.included === true && node.origin.source.file === file) found.push(pointer)
-    else if (node.kind === 'map')
-      for (const { key, value } of node.entries.values()) visit(value, `${pointer}/${escapeStep(key)}`)
-    else if (node.kind === 'list') for (const [index, item] of node.items.entries()) visit(item, `${pointer}/${index}`)
+  const visit = (node: Node, keys: readonly string[]) => {
+    if (node.included === true && node.origin.source.file === file) found.push(pointerTo(keys))
+    else if (node.kind === 'map') for (const { key, value } of node.entries.values()) visit(value, [...keys, key])
+    else if (node.kind === 'list')
+      for (const [index, item] of node.items.entries()) visit(item, [...keys, String(index)])
   }
-  visit(root, '')
+  visit(root, [])
   return found
 }
 
@@ -138,7 +144,7 @@ export function findPointers(edit: Editing, places: readonly Place[]): readonly 
     ]),
   )
   /** Sets the pointer of the places from one to another, both included. */
-  const mark = (file: string, from: Position, to: Position, pointer: string) => {
+  const mark = (file: string, from: Position, to: Position, keys: readonly string[]) => {
     const sorted = byFile.get(file) ?? []
     for (
       let next = findFirst(sorted, (index) => comparePlaces(from, places[index]!) <= 0);
@@ -146,23 +152,23 @@ export function findPointers(edit: Editing, places: readonly Place[]): readonly 
       next++
     ) {
       if (comparePlaces(places[sorted[next]!]!, to) > 0) return
-      found[sorted[next]!] = pointer
+      found[sorted[next]!] = pointerTo(keys)
     }
   }
-  const visit = (node: Node, pointer: string, start: Place & { readonly isKey: boolean }) => {
+  const visit = (node: Node, keys: readonly string[], start: Place & { readonly isKey: boolean }) => {
     const { file } = node.origin.source
     const end = positionOf(node, Math.max(node.start, node.end))
-    if (byFile.has(file)) mark(file, start.file === file && start.isKey ? start : positionOf(node), end, pointer)
+    if (byFile.has(file)) mark(file, start.file === file && start.isKey ? start : positionOf(node), end, keys)
     // The key, also if the value is in another file.
-    if (start.isKey && start.file !== file) mark(start.file, start, { line: start.line, column: Infinity }, pointer)
+    if (start.isKey && start.file !== file) mark(start.file, start, { line: start.line, column: Infinity }, keys)
     if (node.kind === 'map')
       for (const { key, keySpan, value } of node.entries.values())
-        visit(value, `${pointer}/${escapeStep(key)}`, { ...includeSiteOf(keySpan), isKey: true })
+        visit(value, [...keys, key], { ...includeSiteOf(keySpan), isKey: true })
     if (node.kind === 'list')
       for (const [index, item] of node.items.entries())
-        visit(item, `${pointer}/${index}`, { ...includeSiteOf(item), isKey: false })
+        visit(item, [...keys, String(index)], { ...includeSiteOf(item), isKey: false })
   }
-  visit(root, '', { ...includeSiteOf(root), isKey: false })
+  visit(root, [], { ...includeSiteOf(root), isKey: false })
   return found
 }
 

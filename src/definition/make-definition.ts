@@ -39,7 +39,7 @@ export function makeDefinition(loading: LoadContext, root: Node, variables?: Var
   const rates = makeRates(context, section('rate'))
   const connections = makeConnections(context, section('connection'))
   const events = makeEvents(context, section('event'))
-  const routes = makeRoutes(context, section('routes'))
+  const { routes, groups } = makeRoutes(context, section('routes'))
   const cronjobs = makeCronjobs(context, section('cronjob'), variables)
   const plugins = makePlugins(context, section('plugins'))
   const { written: config, defaultScopes, bodyLimit } = checkConfig(context, section('config'), variables)
@@ -54,7 +54,19 @@ export function makeDefinition(loading: LoadContext, root: Node, variables?: Var
 
   const scopes = Object.fromEntries(context.scopes)
   const named = { schemas: resolved.named, connections, events, scopes, cronjobs, rates }
-  return { context, resolved, defaultScopes, definition: { routes, ...named, config, plugins, variables: used } }
+  return {
+    context,
+    resolved,
+    defaultScopes,
+    definition: {
+      routes,
+      ...(Object.keys(groups).length > 0 && { groups }),
+      ...named,
+      config,
+      plugins,
+      variables: used,
+    },
+  }
 }
 
 function checkRoot({ report }: LoadContext, root: Node): void {

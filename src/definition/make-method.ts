@@ -18,8 +18,10 @@ export interface RouteSettings {
   readonly params: JsonSchema | undefined
   readonly scopes: readonly string[] | undefined
   readonly rate: string | undefined
-  /** Whether all methods are public: then its scopes have no effect. */
-  readonly isPublic: boolean
+  readonly timeoutMs: number | undefined
+  readonly tags: readonly string[] | undefined
+  /** The scopes that public methods have, without effect: those of a route whose methods are all public. */
+  readonly unusedScopes: readonly string[]
   /** Whether some key of the route was probably a typo. */
   readonly isUnclear: boolean
 }
@@ -40,10 +42,11 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
   const method = {
     method: key as HttpMethod,
     public: isPublic(node),
+    summary: textOf(valueOf(node, 'summary')),
     description: textOf(valueOf(node, 'description')),
+    tags: readTags(node) ?? shared.tags,
     operationId: readOperationId(context, node),
-    scopes:
-      ownScopes === undefined && (!isPublic(node) || shared.isPublic) ? (shared.scopes ?? []) : textsOf(ownScopes),
+    scopes: ownScopes !== undefined ? textsOf(ownScopes) : isPublic(node) ? shared.unusedScopes : (shared.scopes ?? []),
     params: shared.params,
     query: query === undefined ? undefined : makeParameters(context, { entry: query }),
     request: request.json,
@@ -52,7 +55,7 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
     ...readBodyLimits(context, entry, request),
     action: makeAction(context, valueOf(node, 'action')),
     dispatch: readName(context, node, 'dispatch'),
-    timeoutMs: readTimeout(context, node),
+    timeoutMs: readTimeout(context, node) ?? shared.timeoutMs,
     rate: readName(context, node, 'rate') ?? shared.rate,
     html: textOf(valueOf(node, 'html')) === 'trusted' ? ('trusted' as const) : undefined,
     cache: readCache(context, entry),
@@ -87,6 +90,11 @@ function readOperationId({ loading: { report }, operationIds }: DefinitionContex
 export function isPublic(node: Node): boolean {
   const value = valueOf(node, 'public')
   return value?.kind === 'scalar' && value.value === true
+}
+
+function readTags(node: Node): readonly string[] | undefined {
+  const tags = valueOf(node, 'tags')
+  return tags === undefined ? undefined : textsOf(tags)
 }
 
 function isFalse(value: Node | undefined): boolean {
@@ -149,7 +157,8 @@ function readCache({ loading: { report } }: DefinitionContext, { key, value }: E
 
 const maxTimeout = '1h'
 
-function readTimeout({ loading }: DefinitionContext, node: Node): number | undefined {
+/** Reads `timeout` of a method, a route or a group. */
+export function readTimeout({ loading }: DefinitionContext, node: Node): number | undefined {
   const at = valueOf(node, 'timeout')
   const text = textOf(at)
   if (at === undefined || text === undefined) return undefined

@@ -13,7 +13,12 @@ export interface ParametersPlace {
   /** The entry of `path` or `parameters`. */
   readonly entry: Entry
   /** All path parameters are required. */
-  readonly path?: { readonly text: string; readonly names: readonly string[] }
+  readonly path?: {
+    readonly text: string
+    readonly names: readonly string[]
+    /** Parameters that have a schema in a group, and may have another one. */
+    readonly others?: readonly string[]
+  }
 }
 
 /** Returns the object schema of `path` or `parameters`: a schema name, an inline schema, or a map of name to schema. */
@@ -76,7 +81,8 @@ function checkParameters(
   if (isMap) for (const item of value.entries.values()) checkParameter(context, item, { key, resolved })
   if (path === undefined) return
   const found = isMap ? { names: [...value.entries.keys()], open: false } : namesIn(context, value, resolved)
-  const extra = found.names.filter((name) => !path.names.includes(name))
+  const { others = [] } = path
+  const extra = found.names.filter((name) => !path.names.includes(name) && !others.includes(name))
   const missing = found.open ? [] : path.names.filter((name) => !found.names.includes(name))
   for (const name of extra.slice(0, maxListed)) {
     const suggestion = findTypo(name, missing, { extra, report })

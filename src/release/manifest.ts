@@ -10,6 +10,8 @@ export interface Manifest {
   /** The Waypost version that built it. Older servers reject it. */
   readonly waypost: string
   readonly routes: readonly ManifestRoute[]
+  /** The groups of routes that have a description, by path. Methods contain what they inherit. */
+  readonly groups?: Readonly<Record<string, { readonly description: string }>>
   readonly schemas: Readonly<Record<string, JsonSchema>>
   readonly connections: Readonly<Record<string, ManifestClass>>
   readonly events: Readonly<Record<string, ManifestEvent>>
@@ -45,7 +47,10 @@ export interface ManifestRoute {
 export interface ManifestMethod {
   readonly method: string
   readonly public: boolean
+  readonly summary?: string
   readonly description?: string
+  /** The headings of /docs; by default derived from the path. */
+  readonly tags?: readonly string[]
   readonly operationId?: string
   readonly scopes: readonly string[]
   readonly params?: JsonSchema

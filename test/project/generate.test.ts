@@ -8,6 +8,32 @@ import { longTest } from '../support/forms.ts'
 import { type Files, openProject, changed, assertValid, action } from './generated-project.ts'
 
 describe('generate:route', () => {
+  test('adds a route to the group that its path begins with, and methods to a group itself', async () => {
+    const yaml = `routes:
+  /v1:
+    scopes: [shop]
+    routes:
+      /ping: { methods: { GET: { public: true, action: src/hello.ts } } }
+`
+    await using project = await openProject(
+      {
+        'waypost.yml': yaml,
+        'src/hello.ts': `import type { Action } from 'waypost'\n${action('Ping', 'GET /v1/ping')}\n`,
+      },
+      'empty',
+    )
+    await project.route('GET /v1/order/:order_id')
+    await project.route('PUT /v1/order/:order_id')
+    await project.route('GET /v1')
+    const text = await project.read('waypost.yml')
+    assert.match(text, /\n {6}\/order\/:order_id:\n {8}path:/)
+    assert.equal(text.match(/order_id:\n/g)!.length, 1)
+    assert.match(text, /\n {4}methods:\n {6}GET:/)
+    assert.match(await project.read('src/v1/order/update.ts'), /Action<'PUT \/v1\/order\/:order_id'>/)
+    const { diagnostics } = await validateProject(project.folder)
+    assert.deepEqual(diagnostics, [])
+  })
+
   test('writes a route in the style of the to-do project: separate files, and one more line in waypost.yml', async () => {
     await using project = await openProject({}, 'todo')
     const before = await project.files()

@@ -64,6 +64,7 @@ const files = {
   ...Object.fromEntries(
     ['todo/insert', 'todo/entity', 'todo/collection', 'tidy'].map((name) => [`src/${name}.ts`, action]),
   ),
+  'resources/routes/todo/done.yml': 'methods: { GET: { action: src/todo/collection.ts } }\n',
   'resources/routes/todo/collection.yml': 'methods: { GET: { public: true, action: src/todo/collection.ts } }\n',
 }
 
@@ -90,6 +91,7 @@ function place(where: string, example: string): string {
   // Only one of two equivalent keys is allowed.
   if (key === 'responses') delete target['response']
   if (key === 'methods') delete entry['methods']
+  if (section === 'routes' && key === 'description') entry['routes'] = { '/done': { methods: entry['methods'] } }
   // `validate` warns about these in a public method.
   if (key === 'public') target['rate'] = 'gentle'
   if (key === 'public' || key === 'methods') delete entry['scopes']

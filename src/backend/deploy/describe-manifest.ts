@@ -37,7 +37,9 @@ function describeRoute({ deprecated, methods }: ManifestRoute) {
 const methodKeys = {
   method: () => ({}), // the key of the method's entry
   public: (value) => ({ public: value }),
+  summary: (value) => ({ summary: value }),
   description: (value) => ({ description: value }),
+  tags: (value) => ({ tags: value }),
   scopes: (value) => ({ scopes: value }),
   params: () => ({}), // on the route
   query: (value) => ({ parameters: value }),

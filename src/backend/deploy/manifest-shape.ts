@@ -14,6 +14,7 @@ import { releaseLimits } from './limits.ts'
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const name = Type.String({ minLength: 1, maxLength: 256 })
 const text = Type.String({ maxLength: 10_000 })
+const line = Type.String({ pattern: '^[^\\u0000-\\u001f]{1,2000}$' })
 const scopes = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 1000 })
 // The contents are checked by the classes that they configure.
 const config = Type.Record(Type.String(), Type.Unknown())
@@ -90,7 +91,9 @@ const statusPattern = '^([2-5][0-9][0-9]|4XX|5XX|default)$'
 const method = strictObject({
   method: Type.Enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
   public: Type.Boolean(),
+  summary: Type.Optional(line),
   description: Type.Optional(text),
+  tags: Type.Optional(Type.Array(line, { maxItems: 100 })),
   operationId: Type.Optional(Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$' })),
   scopes,
   params: Type.Optional(schema),
@@ -146,6 +149,7 @@ export const manifestShape = strictObject({
   format: Type.Literal(2),
   waypost: Type.String({ pattern: '^\\d{1,9}\\.\\d{1,9}\\.\\d{1,9}([-+][0-9A-Za-z.+-]{1,64})?$' }),
   routes: Type.Array(route, { maxItems: 20_000 }),
+  groups: Type.Optional(mapOf(strictObject({ description: text }))),
   schemas: mapOf(schema),
   connections: mapOf(classUse),
   events: mapOf(

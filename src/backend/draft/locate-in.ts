@@ -10,7 +10,7 @@ export function locateIn(draft: Pick<Draft, 'thread'> | undefined): LocateDefini
       return await draft.thread.ask('locateAll', { texts })
     } catch (error) {
       if (!isExceeded(error)) throw error
-      return { places: new Map(), actions: new Map() }
+      return { places: new Map(), actions: new Map(), inherited: new Map() }
     }
   }
 }

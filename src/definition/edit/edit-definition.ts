@@ -1,7 +1,7 @@
 import { Include, type Writable, type WritableMap } from '../write-yaml.ts'
 import { assertEditable } from './assert-editable.ts'
 import { insert, remove, type Spot } from './change-entry.ts'
-import { follow, walk, type Crossing } from './walk.ts'
+import { follow, walk, walkExactly, type Crossing } from './walk.ts'
 import { hasReferences, listReached } from './references.ts'
 import { keepFile, linksOf, openFile, pointerTo, refuse, type Editing } from './editing.ts'
 import { placeInFile } from './place-in-file.ts'
@@ -14,6 +14,8 @@ export interface Edit {
   readonly value: Writable | undefined
   /** The file for a new route, if each route of the project has its own. By default it is named after the path. */
   readonly file?: string | undefined
+  /** Whether the keys are those in the files: a new route does not become part of a group that it fits in. */
+  readonly isExact?: boolean
 }
 
 /** The changed files: the new text of each, or undefined for a file to delete. */
@@ -23,7 +25,8 @@ export type EditedFiles = ReadonlyMap<string, string | undefined>
  * Sets the value at keys of `waypost.yml`, in the file that contains it, or removes it. Only the text of that value
  * changes: comments, order, quotes and the style of everything else stay. Missing keys are created. An entry that is
  * added to a project with a file for each route becomes a file of its own.
- * @param keys the steps of a JSON pointer of `waypost.yml` after includes; items of lists by index, or `-` behind the last
+ * @param keys the steps of a JSON pointer of `waypost.yml` after includes; items of lists by index, or `-` behind the last. A
+ * route in a group is named by its full path; a new one becomes part of the innermost group that it fits in
  * @returns the changed files; a file that only the removed value included is undefined
  * @throws WP_DEFINITION_EDIT_REFUSED
  */
@@ -73,9 +76,9 @@ function normalize(value: Writable): Writable {
   throw new TypeError(`A definition cannot contain ${String(value)}`)
 }
 
-function edit(work: Editing, { keys, value: given, file }: Edit): void {
+function edit(work: Editing, { keys: named, value: given, file, isExact = false }: Edit): void {
   const value = given === undefined ? undefined : normalize(given)
-  const { cursor, depth, crossings } = walk(work, keys)
+  const { cursor, depth, crossings, keys } = isExact ? { ...walkExactly(work, named), keys: named } : walk(work, named)
   if (value === undefined && depth < keys.length) return
   if (depth === keys.length) {
     assertEditable(work, { cursor, crossings })

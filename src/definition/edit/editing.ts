@@ -1,6 +1,7 @@
 import { escapeStep } from '../../schema/index.ts'
 import { makeSourceCache, type SourceCache, type Texts } from '../load-context.ts'
 import { openFolder, readProjectFile, type ProjectFolder } from '../read-file.ts'
+import { toFullPath } from '../route-keys.ts'
 import { EditRefused } from './edit-refused.ts'
 import { EditedFile, makeTree, type Tree } from './source-tree.ts'
 
@@ -143,7 +144,9 @@ export function childrenOf(tree: Tree): readonly Child[] {
   return tree.kind === 'map' ? tree.entries : tree.kind === 'list' ? tree.items : []
 }
 
-/** Returns keys as a JSON pointer. */
+/** Returns keys as a JSON pointer. A route in a group is named by its full path. */
 export function pointerTo(keys: readonly string[]): string {
-  return keys.map((key) => `/${escapeStep(key)}`).join('')
+  return toFullPath(keys)
+    .map((key) => `/${escapeStep(key)}`)
+    .join('')
 }

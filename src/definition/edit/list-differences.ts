@@ -2,7 +2,7 @@ import { makeSourceCache, type SourceCache, type Texts } from '../load-context.t
 import { findFilesAt } from './find-value.ts'
 import { listIncluded } from './references.ts'
 import { openFile, rootFile, treeOf, type Editing } from './editing.ts'
-import { isMap, isSame, openVersion, readValue } from './merge-definitions.ts'
+import { getAt, isMap, isSame, openVersion, readValue } from './merge-definitions.ts'
 import { isSameValue, orderedKey } from './set-value.ts'
 import type { Tree } from './source-tree.ts'
 
@@ -39,7 +39,8 @@ export function listDifferences(
   cache: DifferenceCache = makeDifferenceCache(),
 ): readonly Difference[] {
   const [old, now] = [openVersion(before, cache.sources), openVersion(after, cache.sources)]
-  const [oldValue, nowValue] = [readKnown(cache, before, old), readKnown(cache, after, now)]
+  const [oldWhole, nowWhole] = [readKnown(cache, before, old), readKnown(cache, after, now)]
+  const [oldValue, nowValue] = [liftRoutes(oldWhole, nowWhole), liftRoutes(nowWhole, oldWhole)]
   const entries = listChangedKeys(oldValue, nowValue).map((keys): Difference => {
     const [was, is] = [findFilesAt(old, keys), findFilesAt(now, keys)]
     const [from, to] = [getAt(oldValue, keys), getAt(nowValue, keys)]
@@ -81,8 +82,25 @@ function readKnown({ values }: DifferenceCache, texts: Texts, version: Editing):
   return values.get(texts)
 }
 
-function getAt(value: unknown, keys: readonly string[]): unknown {
-  return keys.reduce<unknown>((at, key) => (isMap(at) && Object.hasOwn(at, key) ? at[key] : undefined), value)
+/**
+ * Lists the routes of groups that both versions have beside the other routes, by full path. A group that only one of them
+ * has stays one entry: without it, its routes would have another access.
+ */
+function liftRoutes(value: unknown, other: unknown): unknown {
+  if (!isMap(value)) return value
+  const lift = (routes: unknown, others: unknown, prefix: string): readonly (readonly [string, unknown])[] =>
+    isMap(routes)
+      ? Object.entries(routes).flatMap(([name, route]): readonly (readonly [string, unknown])[] => {
+          const inside = isMap(route) ? route['routes'] : undefined
+          const same = getAt(others, [name, 'routes'])
+          if (!isMap(route) || !isMap(inside) || !isMap(same)) return [[prefix + name, route]]
+          const { routes: _, ...own } = route
+          return [[prefix + name, own], ...lift(inside, same, prefix + name)]
+        })
+      : []
+  const { routes } = value
+  if (!isMap(routes)) return value
+  return { ...value, routes: Object.fromEntries(lift(routes, getAt(other, ['routes']), '')) }
 }
 
 function listChangedKeys(before: unknown, after: unknown): readonly (readonly string[])[] {

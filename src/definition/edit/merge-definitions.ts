@@ -4,6 +4,7 @@ import { editDefinition, type Edit, type EditedFiles } from './edit-definition.t
 import { EditRefused } from './edit-refused.ts'
 import { findKey, findValue } from './find-value.ts'
 import { listIncluded, referencesOf } from './references.ts'
+import { toOwnKeys } from '../route-keys.ts'
 import { openEditing, openFile, pointerTo, rootFile, type Editing } from './editing.ts'
 import { hasSameOrder, isSameValue, orderedKey } from './set-value.ts'
 
@@ -87,7 +88,7 @@ export function takeChanges(before: Texts, after: Texts, { values, files }: Take
   const cache = makeSourceCache()
   const next = readValue(openVersion(after, cache))
   const start = readValue(openVersion(before, cache))
-  const wanted = values.reduce((value, keys) => takeValue(value, next, keys), start)
+  const wanted = values.reduce((value, keys) => takeValue(value, next, findOwnKeys(keys, [next, start])), start)
   // Relative to this base, `after` changed only the files to take.
   const base = new Map(after)
   for (const file of files) put(base, file, before.get(file))
@@ -95,6 +96,21 @@ export function takeChanges(before: Texts, after: Texts, { values, files }: Take
   const merged = mergeTexts({ base, theirs: after, mine: before }, { wanted, decide: () => 'mine', cache })
   for (const [file, text] of merged) put(taken, file, text)
   return taken
+}
+
+/** Returns the keys of an entry in the first value that has it. */
+function findOwnKeys(keys: readonly string[], values: readonly unknown[]): readonly string[] {
+  const ways = values.map((value) => toOwnKeys(keys, (at) => keysIn(getAt(value, at))))
+  return ways.find((own, index) => getAt(values[index], own) !== undefined) ?? ways[0]!
+}
+
+function keysIn(value: unknown): readonly string[] | undefined {
+  return isMap(value) ? Object.keys(value) : undefined
+}
+
+/** Returns the value at keys of a plain value. */
+export function getAt(value: unknown, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>((at, key) => (isMap(at) && Object.hasOwn(at, key) ? at[key] : undefined), value)
 }
 
 /** Replaces the value at keys, and removes maps that are empty then and that the other version lacks. */
@@ -142,7 +158,11 @@ function mergeTexts(texts: Versions, { wanted, cache, decide }: MergingTexts): E
     },
   })
   const edited = new Map(start)
-  for (const [file, text] of editDefinition(editing, edits)) put(edited, file, text)
+  for (const [file, text] of editDefinition(
+    editing,
+    edits.map((one) => ({ ...one, isExact: true })),
+  ))
+    put(edited, file, text)
   const reached = new Set(listIncluded(open(edited)).files)
   for (const file of included) if (!reached.has(file) && !texts.mine.has(file)) edited.delete(file)
   return listChanges(texts.mine, edited)

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { Include, isWritableMap, writeYaml, type Writable, type WritableMap } from '../write-yaml.ts'
 import type { EditorSchemaFile } from '../editor-schema.ts'
+import { toFullPath } from '../route-keys.ts'
 import { follow, walk } from './walk.ts'
 import { linksOf, openFile, rootFile, type Editing } from './editing.ts'
 import { EditedFile } from './source-tree.ts'
@@ -18,17 +19,17 @@ export interface MapHabit {
 
 /** Returns how the entries of a map are stored, also in included files; undefined if there is no map. */
 export function findHabit(editing: Editing, keys: readonly string[]): MapHabit | undefined {
-  const { cursor, depth } = walk(editing, keys)
-  const at = depth === keys.length ? follow(editing, cursor) : undefined
+  const { cursor, depth, keys: own } = walk(editing, keys)
+  const at = depth === own.length ? follow(editing, cursor) : undefined
   const tree = at === undefined ? undefined : linksOf(editing, at).at(-1)!.tree
   if (at === undefined || tree?.kind !== 'map') return undefined
   const included = tree.entries.filter(({ value }) => value.kind === 'include').length
   return { file: at.file, included, inPlace: tree.entries.length - included }
 }
 
-/** Whether the project defines its routes in one file instead of a file for each. */
-export function isAllInOne(editing: Editing): boolean {
-  const routes = findHabit(editing, ['routes'])
+/** Whether the project, or a group of it, defines its routes in one file instead of a file for each. */
+export function isAllInOne(editing: Editing, keys: readonly string[] = ['routes']): boolean {
+  const routes = findHabit(editing, keys)
   return (
     routes !== undefined && (routes.file.endsWith('.json') || (routes.inPlace > 0 && routes.inPlace >= routes.included))
   )
@@ -36,9 +37,10 @@ export function isAllInOne(editing: Editing): boolean {
 
 const schemaFile = 'resources/schema.yml'
 
-/** Returns the file for a new route, if each route of the project has its own. */
-function chooseRouteFile(editing: Editing, route: string, preferred?: string): string | undefined {
-  if (isAllInOne(editing)) return undefined
+/** Returns the file for a new route, if each route of the project or of its group has its own. */
+function chooseRouteFile(editing: Editing, keys: readonly string[], preferred?: string): string | undefined {
+  if (isAllInOne(editing, keys.slice(0, -1))) return undefined
+  const route = toFullPath(keys)[1]!
   const candidates = [...(preferred === undefined ? [] : [preferred]), ...nameRouteFiles(route)]
   const free = candidates.find((file) => !isTaken(editing, file))
   if (free !== undefined) return free
@@ -82,8 +84,9 @@ export function placeInFile(
     file,
   }: { readonly keys: readonly string[]; readonly value: Writable; readonly file?: string | undefined },
 ): Writable {
-  const [section, route, ...below] = keys
+  const [section, route, ...below] = toFullPath(keys)
   if (!isWritableMap(value) || Object.keys(value).length === 0 || below.length > 0) return value
+  if (Object.hasOwn(value, 'routes')) return value // a group
   if (section === 'routes' && route === undefined) {
     const entries = Object.entries(value).map(([key, one]) => [
       key,
@@ -92,7 +95,7 @@ export function placeInFile(
     return Object.fromEntries(entries) as WritableMap
   }
   if (section === 'routes')
-    return writeNewFile(work, { file: chooseRouteFile(work, route!, file), value, schema: 'waypost-route.schema.json' })
+    return writeNewFile(work, { file: chooseRouteFile(work, keys, file), value, schema: 'waypost-route.schema.json' })
   if (section !== 'schema' || route !== undefined) return value
   return writeNewFile(work, { file: chooseSchemaFile(work), value, schema: 'waypost-schemas.schema.json' })
 }

@@ -12,6 +12,7 @@ import {
   findConfigSchema,
   listAnnotated,
   match,
+  renameEntry,
   renameParameters,
   stepInto,
   type Annotated,
@@ -68,7 +69,7 @@ export function renameColumns(
       .map((step) => (step.startsWith(':') ? `:${columns.get(step.slice(1)) ?? step.slice(1)}` : step))
       .join('/')
     renameParameters(work, { name: route, to })
-    renameKey(work, walk(work, ['routes', route]).cursor, to)
+    renameEntry(work, ['routes', route], to)
   }
   return { files: collectEdited(editing, work, reached), uses, lost }
 }
@@ -329,8 +330,13 @@ function findInPaths(work: Editing, methods: readonly At[], columns: readonly st
     return columns.flatMap((column): readonly Place[] => {
       if (!parameters.has(column) || own.some((method) => isUsedParameter(work, method, column))) return []
       const all = match(work, 'routes/*/methods/*').filter(({ keys }) => keys[1] === route)
-      const problem = all.length > own.length ? 'other methods of the route use the parameter' : undefined
-      const { cursor } = walk(work, ['routes', route])
+      const { cursor, keys } = walk(work, ['routes', route])
+      const isInGroup = !keys.at(-1)!.split('/').includes(`:${column}`)
+      const problem = isInGroup
+        ? 'the path of its group contains the parameter'
+        : all.length > own.length
+          ? 'other methods of the route use the parameter'
+          : undefined
       return [{ column, cursor, keys: ['routes', route], kind: 'route', route, ...(problem && { problem }) }]
     })
   })

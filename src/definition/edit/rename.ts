@@ -5,7 +5,8 @@ import { typeNames } from '../schema-language.ts'
 import { childOf, renameKey, replaceText } from './change-entry.ts'
 import { collectEdited, type EditedFiles } from './edit-definition.ts'
 import { childrenOf, linksOf, pointerTo, refuse, rootFile, type Cursor, type Editing } from './editing.ts'
-import { follow, walk } from './walk.ts'
+import { toFullPath } from '../route-keys.ts'
+import { follow, walk, walkSafely } from './walk.ts'
 import { listReached } from './references.ts'
 import { placeOf, toPlain } from './find-value.ts'
 import type { Tree } from './source-tree.ts'
@@ -42,14 +43,24 @@ export function rename(
   const work = copyOf(editing)
   const reached = listReached(work)
   const { kind, name, isDeclared, cursor } = findEntry(work, at)
-  if (walk(work, [kind, to]).depth === 2) throw refuse(work, cursor, `${pointerTo([kind, to])} already exists`)
+  if (walkSafely(work, [kind, to]) !== undefined) throw refuse(work, cursor, `${pointerTo([kind, to])} already exists`)
   const uses = findUses(work, { kind, name, to, classes })
   const listed = describeUses(work, uses)
   // Keys after texts, so that the places of the texts stay.
   for (const { cursor: place, text, isKey } of uses) (isKey ? renameKey : replaceText)(work, place, text)
   if (kind === 'routes' && isDeclared) renameParameters(work, { name, to })
-  if (isDeclared) renameKey(work, walk(work, at).cursor, to)
+  if (isDeclared) renameEntry(work, at, to)
   return { files: collectEdited(editing, work, reached), uses: listed }
+}
+
+/** Renames the key of an entry. That of a route in a group is the rest of its path. @throws WP_DEFINITION_EDIT_REFUSED */
+export function renameEntry(work: Editing, at: readonly string[], to: string): void {
+  const { cursor, keys } = walk(work, at)
+  const group = toFullPath(keys.slice(0, -1).concat('')).at(-1)!
+  if (keys.length === at.length) return renameKey(work, cursor, to)
+  if (!to.startsWith(`${group}/`))
+    throw refuse(work, cursor, `it is in the group ${group}, and ${to} does not begin with that path`)
+  renameKey(work, cursor, to.slice(group.length))
 }
 
 /**
@@ -74,10 +85,10 @@ function copyOf(editing: Editing): Editing {
 function findEntry(work: Editing, at: readonly string[]) {
   const [section = '', name = ''] = at
   const kind = kinds.find((one) => one === section)
-  const { depth, cursor } = walk(work, at)
+  const { depth, cursor, keys } = walk(work, at)
   const root: Cursor = { file: rootFile, steps: [] }
   if (kind === undefined || at.length !== 2) throw refuse(work, root, `${pointerTo(at)} cannot be renamed`)
-  const isDeclared = depth === 2
+  const isDeclared = depth === keys.length
   if (!isDeclared && kind !== 'scope') throw refuse(work, cursor, `${pointerTo(at)} does not exist`)
   return { kind, name, isDeclared, cursor }
 }
@@ -171,8 +182,23 @@ export const configPlaces: readonly (readonly [string, 'connections' | 'actions'
   ['plugins/*', 'plugins'],
 ]
 
-/** Returns the values at all keys that match a pattern, through includes and aliases. */
+/**
+ * Returns the values at all keys that match a pattern, through includes and aliases. Routes in groups match like others,
+ * with their full path as the key.
+ */
 export function match(work: Editing, pattern: string): readonly At[] {
+  return placesOfRoutes(pattern)
+    .flatMap((one) => matchExactly(work, one))
+    .map((at) => ({ ...at, keys: toFullPath(at.keys) }))
+}
+
+/** Returns a pattern for the routes outside of groups, and those for routes in groups, and in groups in groups. */
+function placesOfRoutes(pattern: string): readonly string[] {
+  if (!/^routes\/\*(?!\/routes)/.test(pattern)) return [pattern]
+  return ['', 'routes/*/', 'routes/*/routes/*/'].map((groups) => groups + pattern)
+}
+
+function matchExactly(work: Editing, pattern: string): readonly At[] {
   const root = follow(work, { file: rootFile, steps: [] })
   let places: readonly At[] =
     root === undefined ? [] : [{ cursor: root, keys: [], tree: linksOf(work, root).at(-1)!.tree }]

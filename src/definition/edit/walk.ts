@@ -2,6 +2,7 @@ import { EditRefused } from './edit-refused.ts'
 import type { EntryTree, Tree } from './source-tree.ts'
 import { type Editing, rootFile, openFile, type Cursor, linksOf, treeOf, childrenOf } from './editing.ts'
 import { parseReference } from './references.ts'
+import { toOwnKeys } from '../route-keys.ts'
 
 /** What was passed on the way to a value. */
 export interface Crossing {
@@ -21,8 +22,27 @@ export interface Walk {
 /** Includes and aliases in a row. More is a cycle. */
 export const maxHops = 100
 
-/** Follows keys through includes and aliases, as far as they exist. The last value is not followed. */
-export function walk(editing: Editing, keys: readonly string[]): Walk {
+/**
+ * Follows keys through includes and aliases, as far as they exist. The last value is not followed. A route in a group may be
+ * named by its full path; the depth counts its own keys.
+ */
+export function walk(editing: Editing, keys: readonly string[]): Walk & { readonly keys: readonly string[] } {
+  const own = findOwnKeys(editing, keys)
+  return { ...walkExactly(editing, own), keys: own }
+}
+
+/** Returns the keys in the files of an entry that is named by the full path of its route. */
+function findOwnKeys(editing: Editing, keys: readonly string[]): readonly string[] {
+  return toOwnKeys(keys, (at) => {
+    const { cursor, depth } = walkExactly(editing, at)
+    const found = depth === at.length ? follow(editing, cursor) : undefined
+    const tree = found === undefined ? undefined : linksOf(editing, found).at(-1)!.tree
+    return tree?.kind === 'map' ? tree.entries.map(({ key }) => key) : undefined
+  })
+}
+
+/** Like `walk`, with the keys as they are in the files. */
+export function walkExactly(editing: Editing, keys: readonly string[]): Walk {
   let cursor: Cursor = { file: rootFile, steps: [] }
   const crossings: Crossing[] = []
   for (const [depth, key] of keys.entries()) {
@@ -160,8 +180,8 @@ function listTargets(root: Tree): ReadonlyMap<Tree, readonly number[]> {
 /** Undefined also if a file on the way does not parse. */
 export function walkSafely(editing: Editing, keys: readonly string[]): Cursor | undefined {
   try {
-    const { cursor, depth } = walk(editing, keys)
-    return depth === keys.length ? cursor : undefined
+    const { cursor, depth, keys: own } = walk(editing, keys)
+    return depth === own.length ? cursor : undefined
   } catch (error) {
     if (error instanceof EditRefused) return undefined
     throw error

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { countHolders, type ScopeCount } from '../../auth/index.ts'
 import type { JsonSchema } from '../../contract/index.ts'
-import { hideSecrets, type LocatedDefinition } from '../../definition/index.ts'
+import { hideSecrets, type InheritedKeys, type LocatedDefinition } from '../../definition/index.ts'
 import type { Host } from '../../host/index.ts'
 import { settingsTable, takeBreaks } from '../../kit/index.ts'
 import { describePlugin, loadBuiltInPlugins, type PluginCatalog } from '../../plugin/index.ts'
@@ -46,6 +46,8 @@ export interface DescribedMethod extends DescribedAccess {
   readonly source: string | undefined
   readonly deprecated: string | true | undefined
   readonly action: DescribedAction
+  /** What it gets from groups; undefined outside of them. */
+  readonly inherited: InheritedKeys | undefined
   readonly of: ManifestMethod
   /** Undefined if it was not called in the last 24 hours. */
   readonly traffic: Traffic | undefined
@@ -114,7 +116,7 @@ export function describeDraft(host: Host, manifest: Manifest, located: LocatedDe
 async function describeManifest(
   host: Host,
   { id, isActive, manifest }: FoundManifest,
-  { places, actions }: LocatedDefinition,
+  { places, actions, inherited }: LocatedDefinition,
 ): Promise<DescribedRelease> {
   const traffic = await loadDayTraffic(host.system)
   const holders = await countAllHolders(host, manifest)
@@ -146,6 +148,7 @@ async function describeManifest(
         scopes: of.scopes,
         holders: of.public ? undefined : holders.get(keyOf(of.scopes)),
         source: places.get(pointer),
+        inherited: inherited.get(pointer),
         action: describeAction(of.action, pointer),
         of,
         traffic: traffic.get(`${of.method} ${path}`),

@@ -126,7 +126,7 @@ export async function locateRelease(
   locate: LocateDefinition = locateDefinition,
 ): Promise<LocatedDefinition> {
   const [activation] = await listActivations(system, id, 1)
-  if (activation?.files === undefined) return { places: new Map(), actions: new Map() }
+  if (activation?.files === undefined) return { places: new Map(), actions: new Map(), inherited: new Map() }
   const known = located.get(system)
   if (known?.files === activation.files) return known.found
   const files = await loadFiles(system, activation.files)

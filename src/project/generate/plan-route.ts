@@ -64,7 +64,8 @@ export function planRoute(
   if (needsRate(context) && !Object.hasOwn(definition.rates, publicRate))
     add(`rate ${publicRate}`, { keys: ['rate', publicRate], value: publicRateValue })
   const keys = ['routes', request.path]
-  const isKnown = definition.routes.some(({ path }) => path === request.path)
+  // Also a group without methods of its own.
+  const isKnown = findValue(context.editing, keys) !== undefined
   if (isKnown) add(route, { keys: [...keys, 'methods', request.method], value: describeMethod(context, action) })
   else add(request.path, { keys, value: describeRoute(context, action) })
   return { texts: applyEdits(context.editing, edits, [[action, text]]), action, added }

@@ -30,8 +30,9 @@ const comparisons = {
   cache: compareCaching,
   compression: compareValues('compression'),
   operationId: compareOperationIds,
-  description: ({ method: was }, { method: is }) =>
-    was.description === is.description ? [] : [harmless('description')],
+  summary: compareTexts('summary'),
+  description: compareTexts('description'),
+  tags: compareTexts('tags'),
 } satisfies Record<keyof ManifestMethod, Compare>
 
 /** How each key of a route is compared, for each of its methods. */
@@ -67,6 +68,12 @@ function rateOf({ method: { rate }, rates }: MethodEntry) {
 function compareValues(key: 'dispatch' | 'timeoutMs' | 'html' | 'compression' | 'raw', label: string = key): Compare {
   return ({ method: was }, { method: is }) =>
     was[key] === is[key] ? [] : [harmless(describeValueChange(label, was[key], is[key]))]
+}
+
+/** Texts in /docs, which have no effect on calls. */
+function compareTexts(key: 'summary' | 'description' | 'tags'): Compare {
+  return ({ method: was }, { method: is }) =>
+    JSON.stringify(was[key]) === JSON.stringify(is[key]) ? [] : [harmless(key)]
 }
 
 /** Caches keep what they have for the time that they were told. */

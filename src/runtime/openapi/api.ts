@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../../release/index.ts'
 
 /** The source of an OpenAPI document: the manifest of a release, or the definition of a project. */
-export interface Api extends Pick<Manifest, 'schemas' | 'scopes' | 'rates'> {
+export interface Api extends Pick<Manifest, 'schemas' | 'scopes' | 'rates' | 'groups'> {
   readonly routes: readonly ApiRoute[]
 }
 

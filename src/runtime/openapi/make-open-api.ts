@@ -3,7 +3,7 @@ import { sha256 } from '../../kit/index.ts'
 import { sortApi, type Api } from './api.ts'
 import { makeComponents } from './components.ts'
 import { makeExamples, type OperationSources } from './make-media.ts'
-import { makeOperation, tagOf } from './operation.ts'
+import { makeOperation, tagsOf } from './operation.ts'
 import { makeOperationIds } from './operation-ids.ts'
 import { makeSecuritySchemes } from './security-schemes.ts'
 import { makeSharedParts } from './shared-parts.ts'
@@ -99,9 +99,12 @@ function* makePaths(api: Api) {
   return { paths, components: { schemas: Object.fromEntries(schemas), responses, ...Object.fromEntries(others) } }
 }
 
-function makeTags({ routes }: Api): object[] {
-  const names = [...new Set(routes.map(({ path }) => tagOf(path)))]
-  return names
-    .toSorted()
-    .map((name) => ({ name, description: name === '/' ? 'Operations at the top level' : `Operations on \`/${name}\`` }))
+function makeTags({ routes, groups = {} }: Api): object[] {
+  const all = routes.flatMap(({ path, methods }) => methods.map((method) => ({ path, method })))
+  const declared = new Set(all.flatMap(({ method }) => method.tags ?? []))
+  const names = new Set(all.flatMap(({ path, method }) => tagsOf(path, method)))
+  return [...names].toSorted().map((name) => {
+    if (declared.has(name)) return { name, description: groups[name]?.description ?? `Operations of \`${name}\`` }
+    return { name, description: name === '/' ? 'Operations at the top level' : `Operations on \`/${name}\`` }
+  })
 }

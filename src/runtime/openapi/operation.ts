@@ -28,7 +28,7 @@ export function makeOperation(at: RouteMethod, sources: OperationSources): objec
   return {
     operationId,
     ...describe(at, sources.api),
-    tags: [tagOf(route.path)],
+    tags: tagsOf(route.path, method),
     ...(route.deprecated === undefined ? {} : { deprecated: true }),
     security: makeSecurity(method),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -49,8 +49,13 @@ function headersOf(method: ApiMethod): NonNullable<ActionHttp['headers']> {
   }
 }
 
+/** Returns the headings under which readers find an operation. */
+export function tagsOf(path: string, { tags }: Pick<ApiMethod, 'tags'>): readonly string[] {
+  return tags ?? [tagOf(path)]
+}
+
 /** Returns the tag of all operations with the same first path segment. */
-export function tagOf(path: string): string {
+function tagOf(path: string): string {
   const [, first = ''] = path.split('/')
   return first === '' || first.startsWith(':') ? '/' : first
 }
@@ -63,7 +68,8 @@ function toName(operationId: string): string {
 function describe({ route, method }: RouteMethod, { rates, schemas }: Api): object {
   const text = method.description?.trim() ?? ''
   const [line = ''] = text.split(/\n|(?<=[.!?])\s/)
-  const summary = line.length > 120 ? `${line.slice(0, 119)}…` : line.replace(/\.$/, '')
+  const first = line.length > 120 ? `${line.slice(0, 119)}…` : line.replace(/\.$/, '')
+  const summary = method.summary ?? first
   const rate = method.rate === undefined ? undefined : rates[method.rate]
   const window =
     rate === undefined

@@ -175,3 +175,30 @@ test('operations have the names that a person would choose, unless the method ha
   assert.equal(more['GET /own']![0], 'list_tickets_')
   assert.match(more['GET /ticket']![0]!, /^listTickets_[0-9a-f]{6}$/)
 })
+
+test('operations of groups have their paths as tags, unless they declare tags, and the summary that they declare', async () => {
+  const { paths, tags } = await describeYaml(`routes:
+  /v1:
+    description: The first version.
+    routes:
+      /todo:
+        methods:
+          GET: { public: true, summary: All to-dos, description: Lists to-dos. Slowly., action: a.ts }
+      /admin:
+        path: {}
+        routes:
+          /:id: { tags: [Internal], methods: { GET: { public: true, action: a.ts } } }
+          /log: { methods: { GET: { public: true, action: a.ts } } }
+`)
+  const tagsOf = (path: string) => paths[path].get.tags
+  assert.deepEqual(tagsOf('/v1/todo'), ['/v1'])
+  assert.deepEqual(tagsOf('/v1/admin/{id}'), ['Internal'])
+  assert.deepEqual(tagsOf('/v1/admin/log'), ['/v1/admin', '/v1'])
+  assert.equal(paths['/v1/todo'].get.summary, 'All to-dos')
+  assert.match(paths['/v1/todo'].get.description, /^Lists to-dos\. Slowly\./)
+  assert.deepEqual(tags, [
+    { name: '/v1', description: 'The first version.' },
+    { name: '/v1/admin', description: 'Operations of `/v1/admin`' },
+    { name: 'Internal', description: 'Operations of `Internal`' },
+  ])
+})

@@ -56,6 +56,10 @@ const method = {
   dispatch: maybeText,
   rate: maybeText,
   deprecated: Type.Union([text, flag]),
+  /** The paths of the groups around the route, the innermost first. */
+  groups: texts,
+  /** The group that a key of the method is from: `{ scopes: '/v1' }`. */
+  inherited: Type.Record(Type.String(), text),
   /** In the last 24 hours. */
   calls: Type.Integer(),
   server_errors: Type.Integer(),
@@ -212,6 +216,8 @@ function formatMethod(one: DescribedMethod) {
     dispatch: of.dispatch ?? null,
     rate: of.rate ?? null,
     deprecated: one.deprecated ?? false,
+    groups: one.inherited?.groups ?? [],
+    inherited: one.inherited?.from ?? {},
     calls: traffic?.requests ?? 0,
     server_errors: traffic?.serverErrors ?? 0,
     p95_ms: traffic?.p95Ms ?? null,

@@ -35,6 +35,16 @@ export function Access({ public: isPublic, scopes, holders }: Pick<Route, 'publi
   )
 }
 
+/** The group from which a method has a value; nothing if it has the value itself. */
+export function InheritedFrom({ group }: { readonly group: string | undefined }) {
+  return group === undefined ? null : (
+    <span className="soft">
+      {' '}
+      · {buildTexts.inheritedFrom} <bdi translate="no">{group}</bdi>
+    </span>
+  )
+}
+
 /** `file:line` with a copy button; nothing if the files of the release are not kept. */
 export function Source({ value }: { readonly value: string | null }) {
   return value === null ? null : <CopyText value={value} isMono label={buildTexts.source} />

@@ -11,6 +11,7 @@ export const whoTexts = {
 } as const
 
 export const buildTexts = {
+  inheritedFrom: 'Inherited from',
   newTable: 'New table',
   none: 'none',
   noData: 'no data',

@@ -2,9 +2,9 @@ import { useState } from 'react'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { Access } from '../components/definition-parts.tsx'
 import { ScopesPicker } from '../edit/pickers.tsx'
-import { isMap } from '../edit/values.ts'
+import { isMap, pointerOf } from '../edit/values.ts'
 import { AccessChoice, type AccessKind } from './access-choice.tsx'
-import { placesOf, Section, type PartProps, type ServedMethod } from './route-section.tsx'
+import { ownerOf, placesOf, Section, type PartProps, type ServedMethod } from './route-section.tsx'
 import { accessTexts } from './route-texts.ts'
 
 interface AccessProps extends PartProps {
@@ -16,7 +16,9 @@ export function AccessSection({ edit, method, path, served }: AccessProps) {
   const at = placesOf(method, path)
   // Without a scope, that choice is not a value yet.
   const [scopesRound, setScopesRound] = useState<number>()
-  const routeScopes = edit.get(`${at.route}/scopes`)
+  const owner = ownerOf(edit, 'scopes', { path, served })
+  const shared = `${pointerOf('routes', owner)}/scopes`
+  const routeScopes = edit.get(shared)
   const stored = accessOf(edit.get(at.method), routeScopes)
   const kind = stored === 'route' && scopesRound === edit.round ? 'scopes' : stored
   const choose = (next: AccessKind) => {
@@ -34,12 +36,11 @@ export function AccessSection({ edit, method, path, served }: AccessProps) {
     if (isNoScope(next)) setScopesRound(edit.round)
     edit.set(place, isNoScope(next) ? undefined : next)
   }
-  const isUnchanged =
-    served !== undefined && kind === accessOf(edit.before(at.method), edit.before(`${at.route}/scopes`))
+  const isUnchanged = served !== undefined && kind === accessOf(edit.before(at.method), edit.before(shared))
   return (
     <Section title={accessTexts.title}>
       <AccessChoice
-        {...{ path, method, inherited: routeScopes, value: kind, onChange: choose }}
+        {...{ path: owner, method, inherited: routeScopes, value: kind, onChange: choose }}
         at={`${at.method}/public`}
       >
         {kind === 'scopes' ? (
@@ -47,11 +48,11 @@ export function AccessSection({ edit, method, path, served }: AccessProps) {
             edit={{ ...edit, set: setScopes }}
             at={`${at.method}/scopes`}
             label={accessTexts.scopes}
-            description={routeScopes === undefined ? accessTexts.scopesText : accessTexts.noScopes(path)}
+            description={routeScopes === undefined ? accessTexts.scopesText : accessTexts.noScopes(owner)}
             isRequired
           />
         ) : null}
-        {kind === 'route' ? <RouteScopes edit={edit} method={method} path={path} /> : null}
+        {kind === 'route' ? <RouteScopes edit={edit} path={owner} /> : null}
       </AccessChoice>
       {isUnchanged && kind !== 'public' ? (
         <p className="soft">
@@ -62,9 +63,9 @@ export function AccessSection({ edit, method, path, served }: AccessProps) {
   )
 }
 
-/** The scopes of the path. Removing the last one opens it to any valid token: that is asked first. */
-function RouteScopes({ edit, method, path }: PartProps) {
-  const at = `${placesOf(method, path).route}/scopes`
+/** The scopes of the path or of a group. Removing the last one opens it to any valid token: that is asked first. */
+function RouteScopes({ edit, path }: Omit<PartProps, 'method'>) {
+  const at = `${pointerOf('routes', path)}/scopes`
   const [isAsking, setAsking] = useState(false)
   const set: typeof edit.set = (place, next) =>
     place === at && isNoScope(next) ? setAsking(true) : edit.set(place, next)

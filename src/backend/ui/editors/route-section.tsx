@@ -12,6 +12,21 @@ export function placesOf(method: string, path: string) {
   return { route, method: `${route}${pointerOf('methods', method)}`, params: `${route}/path` }
 }
 
+/** The pointers of a key on the path and on the groups around it, from which a method can get it; the innermost first. */
+export function placesOfShared(key: string, path: string, served: ServedMethod): readonly string[] {
+  return [path, ...(served?.groups ?? [])].map((one) => `${pointerOf('routes', one)}/${key}`)
+}
+
+/** Returns the path or group whose value of a key the methods of the path get; the path if none has it. */
+export function ownerOf(
+  edit: DraftEdit,
+  key: string,
+  { path, served }: { path: string; served: ServedMethod },
+): string {
+  const owners = [path, ...(served?.groups ?? [])]
+  return owners.find((one) => edit.get(`${pointerOf('routes', one)}/${key}`) !== undefined) ?? path
+}
+
 /** What a section of the editor edits. */
 export interface PartProps {
   readonly edit: DraftEdit

@@ -23,9 +23,12 @@ import { EventPicker } from './event-picker.tsx'
 import { RatePicker } from './rate.tsx'
 import { AccessSection } from './route-access.tsx'
 import { RequestSection, ResponseSection } from './route-schemas.tsx'
-import { placesOf, Section, type PartProps, type ServedMethod } from './route-section.tsx'
+import { ownerOf, placesOf, placesOfShared, Section, type PartProps, type ServedMethod } from './route-section.tsx'
 import { actionTexts, moreTexts, removeTexts, renameTexts, routeEditorTexts } from './route-texts.ts'
 import { routeTexts } from '../pages/route-texts.ts'
+
+/** What methods get from their path and the groups around it. */
+const sharedKeys = ['scopes', 'rate', 'timeout', 'deprecated'] as const
 
 interface RouteEditorProps {
   /** `POST /todo` */
@@ -39,7 +42,7 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
   const at = placesOf(method, path)
   const [sheets, setSheets] = useState<readonly string[]>([])
   const [sheet, setSheet] = useState<string>()
-  const shared = [at.params, `${at.route}/scopes`, `${at.route}/rate`, `${at.route}/deprecated`]
+  const shared = [at.params, ...sharedKeys.flatMap((key) => placesOfShared(key, path, served))]
   const edit = useDraftEdit([at.method, ...shared, ...sheets.map((one) => pointerOf('schema', one))])
   const [dialog, setDialog] = useState<'delete' | 'rename'>()
   const isServer = useServerDraft() !== undefined
@@ -87,7 +90,7 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
           </Section>
           <RequestSection edit={edit} method={method} path={path} served={served} onOpen={openSchema} />
           <ResponseSection edit={edit} at={at.method} served={served} onOpen={openSchema} />
-          <MoreSection edit={edit} method={method} path={path} />
+          <MoreSection edit={edit} method={method} path={path} served={served} />
         </div>
       </EditTabs>
       {sheet === undefined || edit.isLoading ? null : (
@@ -106,9 +109,14 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
   )
 }
 
-function MoreSection({ edit, method, path }: PartProps) {
+function MoreSection({ edit, method, path, served }: PartProps & { readonly served: ServedMethod }) {
   const at = placesOf(method, path)
-  const routeRate = edit.get(`${at.route}/rate`)
+  /** What applies if the method, or the path, has no value of its own. */
+  const sharedOf = (key: (typeof sharedKeys)[number]) => {
+    const owner = ownerOf(edit, key, { path, served })
+    return { owner, value: edit.get(`${pointerOf('routes', owner)}/${key}`) }
+  }
+  const [rate, timeout, deprecated] = [sharedOf('rate'), sharedOf('timeout'), sharedOf('deprecated')]
   const responses = ['response', 'responses/201', 'responses/200', 'responses/202'].map((one) =>
     edit.get(`${at.method}/${one}`),
   )
@@ -121,19 +129,20 @@ function MoreSection({ edit, method, path }: PartProps) {
         label={moreTexts.dispatch}
         description={moreTexts.dispatchText}
         schema={responses.find((one) => one !== undefined)}
-        scopes={isPublic ? undefined : (edit.get(`${at.method}/scopes`) ?? edit.get(`${at.route}/scopes`))}
+        scopes={isPublic ? undefined : (edit.get(`${at.method}/scopes`) ?? sharedOf('scopes').value)}
       />
       <RatePicker
         edit={edit}
         at={`${at.method}/rate`}
         label={moreTexts.rate}
-        {...(typeof routeRate === 'string' ? { fallback: moreTexts.routeRate(routeRate) } : {})}
+        {...(typeof rate.value === 'string' ? { fallback: moreTexts.inherited(rate.owner, rate.value) } : {})}
       />
       <TextField
         edit={edit}
         at={`${at.method}/timeout`}
         label={moreTexts.timeout}
         description={moreTexts.timeoutText}
+        {...(typeof timeout.value === 'string' ? { fallback: moreTexts.inherited(timeout.owner, timeout.value) } : {})}
       />
       {method === 'GET' ? <CachingFields edit={edit} at={at.method} isPublic={isPublic} /> : null}
       <SwitchField
@@ -142,6 +151,12 @@ function MoreSection({ edit, method, path }: PartProps) {
         label={moreTexts.compression}
         description={moreTexts.compressionText}
         fallback
+      />
+      <TextField
+        edit={edit}
+        at={`${at.method}/summary`}
+        label={moreTexts.summary}
+        description={moreTexts.summaryText}
       />
       <TextField
         edit={edit}
@@ -155,6 +170,9 @@ function MoreSection({ edit, method, path }: PartProps) {
         at={`${at.route}/deprecated`}
         label={moreTexts.deprecated}
         description={moreTexts.deprecatedText}
+        {...(typeof deprecated.value === 'string' && deprecated.owner !== path
+          ? { fallback: moreTexts.inherited(deprecated.owner, deprecated.value) }
+          : {})}
       />
     </Section>
   )

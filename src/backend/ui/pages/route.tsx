@@ -7,7 +7,7 @@ import { Problem } from '../api/send.ts'
 import { definitionId, definitionQuery, nameOf } from '../api/definition.ts'
 import { RouteTitle, State } from '../components/badge.tsx'
 import { CodeBlock, Json } from '../components/copy.tsx'
-import { Access, Source } from '../components/definition-parts.tsx'
+import { Access, InheritedFrom, Source } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
@@ -107,6 +107,7 @@ function MethodTab({ method }: { readonly method: Method }) {
         <dt>{texts.access}</dt>
         <dd>
           <Access {...method} />
+          {method.public ? null : <InheritedFrom group={method.inherited['scopes']} />}
         </dd>
         <dt>{texts.action}</dt>
         <dd>
@@ -140,6 +141,7 @@ function MethodTab({ method }: { readonly method: Method }) {
               <Link to="/settings">
                 <bdi translate="no">{rate}</bdi>
               </Link>
+              <InheritedFrom group={method.inherited['rate']} />
             </dd>
           </>
         )}
@@ -156,7 +158,10 @@ function MethodTab({ method }: { readonly method: Method }) {
         {timeout === null ? null : (
           <>
             <dt>{texts.timeout}</dt>
-            <dd>{buildTexts.duration(timeout)}</dd>
+            <dd>
+              {buildTexts.duration(timeout)}
+              <InheritedFrom group={method.inherited['timeout']} />
+            </dd>
           </>
         )}
         {cache === null ? null : (
@@ -178,6 +183,7 @@ function MethodTab({ method }: { readonly method: Method }) {
               <State tone="warn">
                 {deprecated === true ? routesTexts.deprecated : routesTexts.deprecatedSince(deprecated)}
               </State>
+              <InheritedFrom group={method.inherited['deprecated']} />
             </dd>
           </>
         )}

@@ -5,7 +5,7 @@ import { lazyPart } from '../components/lazy-part.tsx'
 import { definitionQuery, nameOf, type Route } from '../api/definition.ts'
 import { MethodBadge, State } from '../components/badge.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
-import { Access, NoRelease } from '../components/definition-parts.tsx'
+import { Access, InheritedFrom, NoRelease } from '../components/definition-parts.tsx'
 import { listLocally } from '../components/local-list.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { useCanEdit } from '../edit/draft.ts'
@@ -22,7 +22,17 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const columns: readonly Column<Route>[] = [
   { name: 'route', label: texts.route, isSortable: true, render: (route) => <Name {...route} /> },
-  { name: 'access', label: texts.access, width: '28%', render: (route) => <Access {...route} /> },
+  {
+    name: 'access',
+    label: texts.access,
+    width: '28%',
+    render: (route) => (
+      <>
+        <Access {...route} />
+        {route.public ? null : <InheritedFrom group={route.inherited['scopes']} />}
+      </>
+    ),
+  },
   {
     name: 'action',
     label: texts.action,
