@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
 import type { Definition, MediaType, Method, Route } from '../definition/index.ts'
-import { bodylessStatuses, itemTypes } from '../kit/index.ts'
+import { bodylessStatuses, itemTypes, listPathParameters } from '../kit/index.ts'
 import { reachesAccess, reachesDefault, reachesRequiredDefault } from '../schema/index.ts'
 import { makeType, propertiesOf } from './make-type.ts'
 import { makeAliases, resolveReference, type InputTypes, type TypeScope } from './type-scope.ts'
@@ -163,7 +163,7 @@ function makeResult(responses: readonly Member[]): TypeText {
 function makeParams(path: string, schema: JsonSchema | undefined, scope: Scoped): TypeText {
   const found = schema === undefined ? undefined : flatten(schema, scope)
   const properties = found === undefined ? {} : propertiesOf(found.schema)
-  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+  const names = listPathParameters(path)
   return makeObject(
     names.map((name) => {
       const property = Object.hasOwn(properties, name) ? properties[name] : undefined

@@ -1,4 +1,4 @@
-import { findReservedPath } from '../kit/index.ts'
+import { findReservedPath, listPathParameters } from '../kit/index.ts'
 import type { Entry } from './node.ts'
 import type { Report } from './report.ts'
 import type { Span } from './source.ts'
@@ -15,7 +15,7 @@ export interface PathToCheck {
 /** Reports problems of the path of a route or group. Returns whether it has none. */
 export function checkPath({ path, entry, ...place }: PathToCheck, report: Report): boolean {
   const { key, keySpan } = entry
-  const problem = findPlaceProblem(key, place) ?? findPathProblem(key) ?? findRepeated(path, key)
+  const problem = findPlaceProblem(key, place) ?? findPathProblem(key, place) ?? findRepeated(path, key)
   if (problem !== undefined) {
     const { reason, hint, part = key } = problem
     report.add({
@@ -32,11 +32,6 @@ export function checkPath({ path, entry, ...place }: PathToCheck, report: Report
   return problem === undefined
 }
 
-/** Returns the names of the parameters of a path. */
-export function listParameters(path: string): string[] {
-  return path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []))
-}
-
 /** Finds paths that groups and routes in groups cannot have. */
 function findPlaceProblem(
   key: string,
@@ -51,9 +46,9 @@ function findPlaceProblem(
 }
 
 function findRepeated(path: string, key: string): PathProblem | undefined {
-  const names = listParameters(path)
+  const names = listPathParameters(path)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice === undefined || !listParameters(key).includes(twice)) return undefined
+  if (twice === undefined || !listPathParameters(key).includes(twice)) return undefined
   return { reason: `":${twice}" is repeated`, hint: 'Give each parameter a unique name' }
 }
 
@@ -64,7 +59,7 @@ interface PathProblem {
   readonly part?: string
 }
 
-function findPathProblem(path: string): PathProblem | undefined {
+function findPathProblem(path: string, { isGroup }: Pick<PathToCheck, 'isGroup'>): PathProblem | undefined {
   if (!path.startsWith('/')) return { reason: 'it does not begin with "/"', hint: `Write /${path}` }
   if (path.includes('?') || path.includes('#')) {
     return { reason: 'it contains a query or fragment', hint: 'Describe the query with "parameters" of the method' }
@@ -75,14 +70,16 @@ function findPathProblem(path: string): PathProblem | undefined {
   if (braces !== null) {
     return { reason: `"${braces[0]}" is not a valid parameter`, hint: `Write :${braces[1]}`, part: braces[0] }
   }
-  for (const segment of path === '/' ? [] : path.slice(1).split('/')) {
-    const problem = findSegmentProblem(segment)
+  const segments = path === '/' ? [] : path.slice(1).split('/')
+  for (const [index, segment] of segments.entries()) {
+    const isLast = index === segments.length - 1 && !isGroup
+    const problem = findSegmentProblem(segment, isLast)
     if (problem !== undefined) return problem
   }
   return undefined
 }
 
-function findSegmentProblem(segment: string): PathProblem | undefined {
+function findSegmentProblem(segment: string, isLast: boolean): PathProblem | undefined {
   if (segment === '') return { reason: 'it has an empty segment' }
   if (segment === '.' || segment === '..') return { reason: `"${segment}" is not allowed as a segment` }
   if (segment.startsWith(':')) {
@@ -92,6 +89,15 @@ function findSegmentProblem(segment: string): PathProblem | undefined {
       hint: 'Write :NAME with letters, digits and _',
       part: segment,
     }
+  }
+  if (segment.startsWith('*')) {
+    const isName = /^\*[A-Za-z]\w*$/.test(segment)
+    if (isName && isLast) return undefined
+    const reason = isName
+      ? `"${segment}" is the rest of the path, so nothing can follow it`
+      : `"${segment}" is not a valid parameter`
+    const hint = isName ? `Write :${segment.slice(1)} for one segment` : 'Write *NAME with letters, digits and _'
+    return { reason, hint, part: segment }
   }
   const problem = /[^A-Za-z0-9._~!$&'+,;=@-]/u.exec(segment)
   if (problem === null) return undefined

@@ -350,7 +350,7 @@ export const language: TSchema = closed('waypost.yml', {
   routes: section(
     Type.Record(Type.String(), routeLanguage, { title: routesTitle }),
     'a map of path to route',
-    'Routes of the API, by path; parameters are written as :NAME',
+    'Routes of the API, by path; a parameter is written as :NAME, the rest of the path as *NAME',
   ),
   schema: section(schemasLanguage, 'a map of name to schema', 'Shared schemas, by name'),
   connection: section(

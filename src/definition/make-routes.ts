@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../contract/index.ts'
-import { checkPath, listParameters } from './check-path.ts'
+import { listPathParameters, shapeOfPath } from '../kit/index.ts'
+import { checkPath } from './check-path.ts'
 import type { GroupDefinition, Method, Route } from './definition.ts'
 import { includeSiteOf } from './load-context.ts'
 import { isPublic, makeMethod, readTimeout } from './make-method.ts'
@@ -95,7 +96,7 @@ function checkKeys({ loading: { report } }: DefinitionContext, { keySpan, value 
 
 /** Paths that differ only in the names of their parameters match the same requests. */
 function checkDuplicate({ context: { loading }, shapes }: Making, path: string, entry: Entry): void {
-  const shape = path.replace(/:[^/]*/g, ':')
+  const shape = shapeOfPath(path)
   const other = shapes.get(shape)
   if (other === undefined) {
     shapes.set(shape, { path, entry })
@@ -143,10 +144,10 @@ function makePathSchemas(
   { path, entry, isValid }: PathEntry & { readonly isValid: boolean },
   outer: Inherited,
 ): Pick<Inherited, 'params' | 'plain'> {
-  const names = [...outer.plain, ...listParameters(entry.key)]
+  const names = [...outer.plain, ...listPathParameters(entry.key)]
   const place = entry.value.kind === 'map' ? entry.value.entries.get('path') : undefined
   if (place === undefined) return { params: outer.params, plain: names }
-  const others = listParameters(path).filter((name) => !names.includes(name))
+  const others = listPathParameters(path).filter((name) => !names.includes(name))
   const schema = makeParameters(context, { entry: place, ...(isValid && { path: { text: path, names, others } }) })
   return { params: schema === undefined ? outer.params : [...outer.params, schema], plain: isValid ? [] : names }
 }

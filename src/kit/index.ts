@@ -70,6 +70,14 @@ export {
 } from './ids.ts'
 export { hasEnded, identifyProcess, isRunning, type ProcessIdentity } from './process.ts'
 export { compilePattern, type LinearPattern } from './linear-pattern.ts'
+export {
+  encodePathValue,
+  fillPath,
+  findRestParameter,
+  isPlainRest,
+  listPathParameters,
+  shapeOfPath,
+} from './path-parameters.ts'
 export { findReservedPath, isJsonType } from './http.ts'
 export { nearest } from './nearest.ts'
 export { findPackageManager, spellCommands, type PackageManager } from './package-manager.ts'

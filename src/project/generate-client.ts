@@ -32,7 +32,35 @@ export async function generateClient(options: DescribeOptions): Promise<string> 
   const file = path.join(installation, 'dist/vendor/client-generator.js')
   const generator = (await import(pathToFileURL(file).href)) as ClientGenerator
   const source = await generator.generateSource(prepareDocument(document), { useUnknown: true })
-  return head + refuseDots(formatClient(source))
+  return head + refuseDots(keepSlashes(formatClient(source), document))
+}
+
+/** Makes a client send the rest of a path as several segments. */
+function keepSlashes(client: string, { paths }: OpenApi): string {
+  const rests = Object.entries(paths).filter(([, item]) => Object.values(item).some(hasRest))
+  const name = ['encodeRest', 'encodeSegments', 'encodeRestOfPath'].find((one) => !client.includes(one))
+  if (rests.length === 0 || name === undefined) return client
+  const call = String.raw`\$\{encodeURIComponent\(\w+\)\}`
+  const changed = rests.reduce((text, [path]) => {
+    const parts = path.replace(/\{\w+\}$/, '').split(/\{\w+\}/)
+    const before = parts.map((part) => part.replaceAll(/[^\w/]/g, String.raw`\$&`)).join(call)
+    const pattern = new RegExp(`(?<=\`${before}\\$\\{)encodeURIComponent(?=\\(\\w+\\)\\}(?:\`|\\$\\{QS))`, 'g')
+    return text.replaceAll(pattern, name)
+  }, client)
+  return `${changed.trimEnd()}
+
+function ${name}(value: string): string {
+  const segments = value.split('/')
+  if (segments.some((one) => one === '' || one === '.' || one === '..'))
+    throw new TypeError(\`"\${value}" cannot be the rest of a path\`)
+  return segments.map(encodeURIComponent).join('/')
+}
+`
+}
+
+function hasRest(operation: object): boolean {
+  const { parameters } = operation as { readonly parameters?: readonly Readonly<Record<string, unknown>>[] }
+  return parameters?.some((one) => one['x-rest'] === true) === true
 }
 
 /** Makes a client refuse path parameters that lead to another operation, because `fetch` shortens paths with "..". */

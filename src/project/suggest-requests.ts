@@ -1,3 +1,4 @@
+import { encodePathValue, fillPath, listPathParameters } from '../kit/index.ts'
 import type { JsonSchema } from '../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import { generateSample } from '../schema/index.ts'
@@ -33,7 +34,7 @@ function firstThatWorks(
 ): { path: string; request: SuggestedRequest } | undefined {
   const ranked = candidates.filter(({ method }) => method.method === wanted).toSorted((a, b) => costOf(a) - costOf(b))
   for (const { path, method } of ranked) {
-    const filled = fillPath(path, method, schemas)
+    const filled = writePath(path, method, schemas)
     const body = wanted === 'GET' ? undefined : inventBody(method, schemas)
     if (filled === undefined || (wanted !== 'GET' && body === undefined)) continue
     return { path, request: { method: wanted, path: filled, needsToken: !method.public, body } }
@@ -43,7 +44,7 @@ function firstThatWorks(
 
 /** The entity of a path parameter rarely exists. */
 function costOf({ path, method }: Candidate): number {
-  return path.split(':').length * 2 + Number(!method.public)
+  return listPathParameters(path).length * 2 + Number(!method.public)
 }
 
 function inventBody({ request }: ManifestMethod, schemas: Manifest['schemas']): string | undefined {
@@ -52,11 +53,11 @@ function inventBody({ request }: ManifestMethod, schemas: Manifest['schemas']): 
   return value === undefined ? undefined : JSON.stringify(value)
 }
 
-function fillPath(path: string, { params, query }: ManifestMethod, schemas: Manifest['schemas']): string | undefined {
+function writePath(path: string, { params, query }: ManifestMethod, schemas: Manifest['schemas']): string | undefined {
   const values = inventParts(params, schemas)
   const queryValues = inventParts(query, schemas)
   if (values === undefined || queryValues === undefined) return undefined
-  const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? name))
+  const filled = fillPath(path, (name, isRest) => encodePathValue(values[name] ?? name, isRest))
   const search = new URLSearchParams(queryValues).toString()
   return search === '' ? filled : `${filled}?${search}`
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { OperationInput, OperationResult, Principal } from '../contract/index.ts'
-import { isJsonType } from '../kit/index.ts'
+import { encodePathValue, fillPath, isJsonType, isPlainRest } from '../kit/index.ts'
 import { allowInternalCall } from './authorization.ts'
 
 /**
@@ -19,7 +19,7 @@ export async function callOperation(
   try {
     const response = await app.inject({
       method: method as 'GET',
-      url: fillPath(path, params) + writeQuery(query),
+      url: writePath(path, params) + writeQuery(query),
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...withoutEncodings(headers),
@@ -45,12 +45,13 @@ function withoutEncodings(headers: NonNullable<OperationInput['headers']>): NonN
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'accept-encoding'))
 }
 
-function fillPath(path: string, params: NonNullable<OperationInput['params']>): string {
-  return path.replaceAll(/:([^/]+)/g, (_, name: string) => {
+function writePath(path: string, params: NonNullable<OperationInput['params']>): string {
+  return fillPath(path, (name, isRest) => {
     const value = String(params[name] ?? '')
     // A segment of dots would change the path; no parameter can match it over HTTP either.
-    if (value === '' || value === '.' || value === '..') throw new TypeError(`The path parameter ${name} is not valid`)
-    return encodeURIComponent(value)
+    const isPossible = isRest ? isPlainRest(value) : value !== '' && value !== '.' && value !== '..'
+    if (!isPossible) throw new TypeError(`The path parameter ${name} is not valid`)
+    return encodePathValue(value, isRest)
   })
 }
 

@@ -1,3 +1,4 @@
+import { shapeOfPath } from '../kit/index.ts'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
 
 /**
@@ -22,14 +23,14 @@ export function findShadowedMethods(routes: readonly ManifestRoute[]): ShadowedM
   })
 }
 
-/** A tree of routes by path segment. Every parameter is `:`, whatever its name. */
+/** A tree of routes by path segment. Every parameter is `:`, and the rest of a path `*`, whatever its name. */
 interface PathNode {
   readonly children: Map<string, PathNode>
   readonly routes: ManifestRoute[]
 }
 
 function segmentsOf({ path }: ManifestRoute): string[] {
-  return path.split('/').map((segment) => (segment.startsWith(':') ? ':' : segment))
+  return shapeOfPath(path).split('/')
 }
 
 function insert(root: PathNode, route: ManifestRoute): void {
@@ -45,9 +46,11 @@ function insert(root: PathNode, route: ManifestRoute): void {
 /** Returns the routes whose paths match every path with these segments. */
 function findMatches(root: PathNode, segments: readonly string[]): ManifestRoute[] {
   let nodes = [root]
+  const rests: PathNode[] = []
   for (const segment of segments) {
-    const names = segment === ':' ? [':'] : [segment, ':']
+    rests.push(...nodes.flatMap(({ children }) => children.get('*') ?? []))
+    const names = segment === '*' ? [] : segment === ':' ? [':'] : [segment, ':']
     nodes = nodes.flatMap(({ children }) => names.flatMap((name) => children.get(name) ?? []))
   }
-  return nodes.flatMap((branch) => branch.routes)
+  return [...nodes, ...rests].flatMap((branch) => branch.routes)
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Guard } from '../auth/index.ts'
 import type { Action } from '../contract/index.ts'
 import type { Manifest, ManifestMethod, ManifestRoute } from '../release/index.ts'
@@ -7,6 +7,7 @@ import type { ContextSources } from './action-context.ts'
 import { makeAuthorizationHook } from './authorization.ts'
 import { makeBodyReader, type ReadBody } from './bodies/body-reader.ts'
 import { mountContent, needsReader } from './bodies/mount-content.ts'
+import { findRestParameter } from '../kit/index.ts'
 import { findShadowedMethods, type ShadowedMethods } from './find-shadowed-methods.ts'
 import { deprecationHook, rateConfig } from './limits.ts'
 import { makeHandler, type Handler, type MethodToMount } from './make-handler.ts'
@@ -14,6 +15,7 @@ import type { CheckSources } from './check-request.ts'
 import { pathOf, methodNotAllowed } from './problem.ts'
 import type { StreamSources } from './media/start-stream.ts'
 import { StreamGroup } from './media/stream-group.ts'
+import { toRouterPath, withRest } from './rest-parameter.ts'
 import type { RouteStatistics } from './route-statistics.ts'
 import type { RunningActions } from './running-actions.ts'
 import type { SendSources } from './send-result.ts'
@@ -86,9 +88,11 @@ export async function mountRoutes(
     slots.push(makeSlot(sources, { route, method, action: sources.actionFor(method) }))
     const index = slots.length - 1
     const counter = counterOf(route, method)
+    const rest = findRestParameter(route.path)
+    const handler = (request: FastifyRequest, reply: FastifyReply) => slots[index]!.handle(request, reply)
     const options: RouteOptions = {
       method: method.method === 'GET' ? ['GET', 'HEAD'] : method.method,
-      url: route.path,
+      url: toRouterPath(route.path),
       exposeHeadRoute: false,
       ...(method.bodyLimit !== undefined && { bodyLimit: method.bodyLimit }),
       config: {
@@ -98,7 +102,7 @@ export async function mountRoutes(
         ...(needsReader(method) && { readBody: (request, payload) => slots[index]!.readBody!(request, payload) }),
       },
       onRequest: [...deprecationHook(route.deprecated), makeAuthorizationHook(sources.guard, method)],
-      handler: (request, reply) => slots[index]!.handle(request, reply),
+      handler: rest === undefined ? handler : withRest(rest, handler),
     }
     if (needsReader(method)) withReaders.push(options)
     else app.route(options)
@@ -182,7 +186,7 @@ function rejectShadowedMethods(app: FastifyInstance, { route, methods }: Shadowe
   const allowed = own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   app.route({
     method: methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
-    url: route.path,
+    url: toRouterPath(route.path),
     exposeHeadRoute: false,
     config: { rejectsMethod: true },
     onRequest: async (request) => {

@@ -178,7 +178,10 @@ function claimRoute(name: string, { method, url, path }: RegisteredRoute, owners
 
 /** The router does not distinguish the names of parameters. */
 function routeKey(method: string, path: string): string {
-  return `${method} ${path.replaceAll(/:[^/]+/g, ':').replace(/(?<=.)\/$/, '')}`
+  return `${method} ${path
+    .replaceAll(/:[^/]+/g, ':')
+    .replace(/\*\w+$/, '*')
+    .replace(/(?<=.)\/$/, '')}`
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isJsonType } from '../kit/index.ts'
+import { isJsonType, encodePathValue, fillPath } from '../kit/index.ts'
 import type { RouteKey, RouteOf } from '../contract/index.ts'
 import { issueHostToken } from '../operate/index.ts'
 import type { Host } from '../host/index.ts'
@@ -68,9 +68,9 @@ export function makeInject(url: string, trap: EventTrap): Caller['inject'] {
   return async (route, injection = {}) => {
     const [method = '', template = ''] = route.split(' ')
     const params = (injection.params ?? {}) as Record<string, unknown>
-    const filled = template.replace(/:(\w+)/g, (_, name: string) => {
+    const filled = fillPath(template, (name, isRest) => {
       if (!(name in params)) throw testErrors.WP_TESTING_PARAMETER({ route, name })
-      return encodeURIComponent(String(params[name]))
+      return encodePathValue(String(params[name]), isRest)
     })
     const query = new URLSearchParams(
       Object.entries(injection.query ?? {}).flatMap(([name, value]) =>

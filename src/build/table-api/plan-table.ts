@@ -154,7 +154,7 @@ function nameResource(name: string): string {
   const resource = name
     .toLowerCase()
     .replace(/^app_(?=.)/, '')
-    .replaceAll(/:\w+/g, '')
+    .replaceAll(/[:*]\w+/g, '')
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '')
   return resource === '' ? 'row' : resource

@@ -1,3 +1,4 @@
+import { listPathParameters } from '../../kit/index.ts'
 import type { TableSnapshot } from '../../contract/index.ts'
 import type { WritableMap } from '../../definition/index.ts'
 import { GenerateRefused } from './generate.ts'
@@ -27,7 +28,7 @@ export function makeTableConfig(
   const columns = [...new Set([...key, ...order, ...Object.keys(table.columns)])].filter(
     (column) => (column !== owner || through) && (table.columns[column]?.type ?? 'other') !== 'other',
   )
-  const given = [...path.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter!)
+  const given = listPathParameters(path)
   const [existing = null, deleted = null] = softDelete === undefined ? [] : valuesOf(softDelete, table)
   const where: WritableMap = {
     ...Object.fromEntries(given.map((parameter) => [parameter, `$params.${parameter}`])),

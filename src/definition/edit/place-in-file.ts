@@ -63,8 +63,8 @@ function isTaken(editing: Editing, file: string): boolean {
 /** Returns the files that fit a route, the best one first: `resources/routes/order/item/entity.yml`. */
 function nameRouteFiles(route: string): readonly string[] {
   const segments = route.split('/').filter((segment) => segment !== '')
-  const fixed = segments.filter((segment) => !segment.startsWith(':'))
-  const isEntity = segments.at(-1)?.startsWith(':') ?? false
+  const fixed = segments.filter((segment) => !/^[:*]/.test(segment))
+  const isEntity = /^[:*]/.test(segments.at(-1) ?? '')
   const folders = [...new Set([fixed, segments].map(folderOf))]
   return folders.map((folder) => `resources/routes/${folder}${isEntity ? '/entity' : ''}.yml`)
 }

@@ -1,3 +1,4 @@
+import { fillPath, listPathParameters } from '../../kit/index.ts'
 import type { ClassCatalog } from '../class-catalog.ts'
 import { findTablesInConfig, type ConfigName } from '../config-annotations.ts'
 import { remove, renameKey, replaceText } from './change-entry.ts'
@@ -64,10 +65,7 @@ export function renameColumns(
     if (kind === 'text') replaceText(work, cursor, `${prefix}${columns.get(column!)!}${suffix}`)
   renameKeys(work, changed, columns)
   for (const route of new Set(changed.flatMap(({ route = [] }) => route))) {
-    const to = route
-      .split('/')
-      .map((step) => (step.startsWith(':') ? `:${columns.get(step.slice(1)) ?? step.slice(1)}` : step))
-      .join('/')
+    const to = fillPath(route, (name, isRest) => `${isRest ? '*' : ':'}${columns.get(name) ?? name}`)
     renameParameters(work, { name: route, to })
     renameEntry(work, ['routes', route], to)
   }
@@ -326,12 +324,12 @@ function findInPaths(work: Editing, methods: readonly At[], columns: readonly st
   const routes = [...new Set(methods.map(({ keys }) => keys[1]!))]
   return routes.flatMap((route) => {
     const own = methods.filter(({ keys }) => keys[1] === route)
-    const parameters = new Set(route.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : [])))
+    const parameters = new Set(listPathParameters(route))
     return columns.flatMap((column): readonly Place[] => {
       if (!parameters.has(column) || own.some((method) => isUsedParameter(work, method, column))) return []
       const all = match(work, 'routes/*/methods/*').filter(({ keys }) => keys[1] === route)
       const { cursor, keys } = walk(work, ['routes', route])
-      const isInGroup = !keys.at(-1)!.split('/').includes(`:${column}`)
+      const isInGroup = !listPathParameters(keys.at(-1)!).includes(column)
       const problem = isInGroup
         ? 'the path of its group contains the parameter'
         : all.length > own.length

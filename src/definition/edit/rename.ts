@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../contract/index.ts'
+import { listPathParameters } from '../../kit/index.ts'
 import { parsePointer } from '../../schema/index.ts'
 import type { ClassCatalog } from '../class-catalog.ts'
 import { typeNames } from '../schema-language.ts'
@@ -351,9 +352,7 @@ function resolveLocal(root: JsonSchema, reference: string): unknown {
 
 /** Renames the parameters of a path in its schema: those whose place in the path is the same. */
 export function renameParameters(work: Editing, { name, to }: { readonly name: string; readonly to: string }): void {
-  const parametersOf = (path: string): readonly string[] =>
-    path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []))
-  const [before, after] = [parametersOf(name), parametersOf(to)]
+  const [before, after] = [listPathParameters(name), listPathParameters(to)]
   if (before.length !== after.length) return
   const changed = before.flatMap((one, index) => (one === after[index] ? [] : [[one, after[index]!] as const]))
   const at = match(work, 'routes/*/path').find(({ keys }) => keys[1] === name)

@@ -1,3 +1,4 @@
+import { listPathParameters } from '../../kit/index.ts'
 import type { HttpMethod } from '../../definition/index.ts'
 
 /** The names of a new method's parts, derived from its path. */
@@ -29,15 +30,15 @@ const actions: Readonly<Record<HttpMethod, { readonly collection: string; readon
 
 export function nameRoute(method: HttpMethod, path: string): RouteNames {
   const segments = path.split('/').filter((segment) => segment !== '')
-  const fixed = segments.filter((segment) => !segment.startsWith(':'))
-  const isEntity = segments.at(-1)?.startsWith(':') ?? false
+  const fixed = segments.filter((segment) => !/^[:*]/.test(segment))
+  const isEntity = /^[:*]/.test(segments.at(-1) ?? '')
   const words = wordsOf(fixed.at(-1) ?? 'root')
   const noun = [...words.slice(0, -1), singularOf(words.at(-1)!)]
   const file = actions[method][isEntity ? 'entity' : 'collection']
   const joined = noun.map(capitalise).join('')
   return {
     isEntity,
-    parameters: segments.flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : [])),
+    parameters: listPathParameters(path),
     noun: noun.join(' '),
     plural: [...noun.slice(0, -1), pluralOf(noun.at(-1)!)].join(' '),
     schema: noun.map(capitalise).join('-'),

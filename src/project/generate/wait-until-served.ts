@@ -20,7 +20,7 @@ export async function waitUntilServed(folder: string, route: string): Promise<st
   const dev = await findRunningDev(folder)
   if (dev === undefined) return undefined
   const [method = '', path = ''] = route.split(' ')
-  const sample = new URL(path.replaceAll(/:\w+/g, '0'), dev.url)
+  const sample = new URL(path.replaceAll(/[:*]\w+/g, '0'), dev.url)
   for (let responses = 0; responses < maxResponses; responses++) {
     const methods = await listMethods(sample)
     if (methods === undefined) return undefined

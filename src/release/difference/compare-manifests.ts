@@ -1,3 +1,4 @@
+import { shapeOfPath } from '../../kit/index.ts'
 import type { Manifest } from '../manifest.ts'
 import { breaking, changeKinds, harmless, type ChangeDetail, type ChangeKind, type ReleaseChange } from './change.ts'
 import { compareDeprecation, describeAccess } from './compare-access.ts'
@@ -85,10 +86,7 @@ function pathOfShape(shape: string): string {
 function listMethods({ routes, rates, config }: Manifest): ReadonlyMap<string, MethodEntry> {
   return new Map(
     routes.flatMap((route) =>
-      route.methods.map((method) => [
-        `${method.method} ${route.path.replaceAll(/:[^/]+/g, ':')}`,
-        { route, method, rates, config },
-      ]),
+      route.methods.map((method) => [`${method.method} ${shapeOfPath(route.path)}`, { route, method, rates, config }]),
     ),
   )
 }

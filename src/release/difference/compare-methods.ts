@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../contract/index.ts'
+import { listPathParameters } from '../../kit/index.ts'
 import type { ManifestAction, ManifestMethod, ManifestRoute } from '../manifest.ts'
 import { breaking, differingKeys, harmless, describeValueChange, type ChangeDetail } from './change.ts'
 import { compareAccess, compareDeprecation, compareRates } from './compare-access.ts'
@@ -95,7 +96,7 @@ function compareOperationIds({ method: was }: MethodEntry, { method: is }: Metho
 
 /** Compares path parameters. Renaming one changes nothing for callers. */
 function comparePaths(before: MethodEntry, after: MethodEntry, effects: SchemaEffects): readonly ChangeDetail[] {
-  const [old, now] = [before, after].map(({ route }) => parametersOf(route.path))
+  const [old, now] = [before, after].map(({ route }) => listPathParameters(route.path))
   const renamed = old!.flatMap((name, index) => (name === now![index] ? [] : [[name, now![index]!] as const]))
   const details = effects.compare({
     before: rename(before.method.params ?? anyObject, new Map(renamed)),
@@ -108,10 +109,6 @@ function comparePaths(before: MethodEntry, after: MethodEntry, effects: SchemaEf
     ...renamed.map(([was, is]) => harmless(`path: ${JSON.stringify(was)} renamed to ${JSON.stringify(is)}`)),
     ...label('path', details),
   ]
-}
-
-function parametersOf(path: string): readonly string[] {
-  return path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
 }
 
 function rename(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSchema {

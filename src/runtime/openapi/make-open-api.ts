@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { sha256 } from '../../kit/index.ts'
+import { fillPath, sha256 } from '../../kit/index.ts'
 import { sortApi, type Api } from './api.ts'
 import { makeComponents } from './components.ts'
 import { makeExamples, type OperationSources } from './make-media.ts'
@@ -89,7 +89,7 @@ function* makePaths(api: Api) {
     const operations = route.methods.map(
       (method) => [method.method.toLowerCase(), makeOperation({ route, method }, sources)] as const,
     )
-    entries.push([route.path.replaceAll(/:(\w+)/g, '{$1}'), Object.fromEntries(operations)])
+    entries.push([fillPath(route.path, (name) => `{${name}}`), Object.fromEntries(operations)])
     yield
   }
   const paths = Object.fromEntries(entries)

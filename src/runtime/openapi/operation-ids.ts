@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../contract/index.ts'
-import { isReservedName, joinWords, sha256 } from '../../kit/index.ts'
+import { isReservedName, joinWords, listPathParameters, sha256 } from '../../kit/index.ts'
 import { followReference, type NamedSchemas } from '../../schema/index.ts'
 import type { Api, ApiMethod } from './api.ts'
 import { toPlural, toSingular, withArticle } from './english-nouns.ts'
@@ -31,7 +31,7 @@ export function makeOperationIds({ routes, schemas }: Pick<Api, 'routes' | 'sche
   for (const { key, method, path } of methods) {
     if (method.operationId !== undefined) continue
     const short = makeOperationId({ method, path, schemas })
-    const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name]) => toPascal(name!))
+    const parameters = listPathParameters(path).map(toPascal)
     const long = parameters.length === 0 ? short : `${short}By${parameters.join('And')}`
     take(key, [short, long].find(isFree) ?? `${long}_${sha256(key).slice(0, 6)}`)
   }
@@ -88,7 +88,7 @@ function nounsOf(path: string): readonly Noun[] {
   for (const segment of path.split('/').filter((one) => one !== '')) {
     const last = nouns.at(-1)
     const words = toWords(segment)
-    if (segment.startsWith(':')) {
+    if (/^[:*]/.test(segment)) {
       if (last === undefined) nouns.push({ words: words.replace(/ id$/, ''), parameters: [segment] })
       else last.parameters.push(segment)
     } else if (last === undefined || last.parameters.length > 0) nouns.push({ words, parameters: [] })

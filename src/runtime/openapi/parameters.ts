@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../contract/index.ts'
+import { findRestParameter, listPathParameters } from '../../kit/index.ts'
 import { collectProperties, type Property } from './collect-properties.ts'
 import type { Components } from './components.ts'
 import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from '../../schema/index.ts'
@@ -8,12 +9,20 @@ export interface ParameterSources {
   readonly schemas: NamedSchemas
 }
 
+const restDescription = 'The rest of the path. It may contain slashes.'
+
+/** Marks a path parameter that is the rest of the path. */
+const restMark = 'x-rest'
+
 /** Makes the path parameters. A parameter without a schema is a string. */
 export function makePathParameters(path: string, root: SchemaRoot, sources: ParameterSources): object[] {
   const found = collectProperties(root, sources.schemas)
-  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+  const rest = findRestParameter(path)
+  return listPathParameters(path).map((name) => {
     const property = found.get(name) ?? { parts: [{ schema: { type: 'string' }, root }], isRequired: true }
-    return makeParameter({ name, in: 'path', required: true }, property, sources)
+    const parameter = makeParameter({ name, in: 'path', required: true }, property, sources)
+    // OpenAPI has no form for it. Clients that do not know the mark encode slashes, which the server decodes.
+    return name === rest ? { description: restDescription, ...parameter, [restMark]: true } : parameter
   })
 }
 

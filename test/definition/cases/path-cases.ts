@@ -52,10 +52,37 @@ export const pathCases: readonly Case[] = [
     ],
   },
   {
-    name: 'a wildcard',
+    name: 'a wildcard without a name',
     files: { 'waypost.yml': 'routes:\n  "/todo/*":\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:10 «*» WP_DEFINITION_PATH_INVALID "/todo/*" is not a valid path: "*" is not allowed | Use letters, digits and - . _ ~ ! $ & \' + , ; = @',
+      'waypost.yml:2:10 «*» WP_DEFINITION_PATH_INVALID "/todo/*" is not a valid path: "*" is not a valid parameter | Write *NAME with letters, digits and _',
+    ],
+  },
+  {
+    name: 'a wildcard that is not the last segment',
+    files: { 'waypost.yml': 'routes:\n  /a/*rest/b:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
+    problems: [
+      'waypost.yml:2:6 «*rest» WP_DEFINITION_PATH_INVALID "/a/*rest/b" is not a valid path: "*rest" is the rest of the path, so nothing can follow it | Write :rest for one segment',
+    ],
+  },
+  {
+    name: 'a group whose path ends with a wildcard',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a/*rest:\n    routes: { /b: { methods: { GET: { public: true, action: src/a.ts } } } }\n',
+    },
+    problems: [
+      'waypost.yml:2:6 «*rest» WP_DEFINITION_PATH_INVALID "/a/*rest" is not a valid path: "*rest" is the rest of the path, so nothing can follow it | Write :rest for one segment',
+    ],
+  },
+  {
+    name: 'two wildcards at the same place',
+    files: {
+      'waypost.yml':
+        'routes:\n  /a/*one:\n    methods: { GET: { public: true, action: src/a.ts } }\n  /a/*two:\n    methods: { GET: { public: true, action: src/a.ts } }\n',
+    },
+    problems: [
+      'waypost.yml:4:3 «/a/*two» WP_DEFINITION_ROUTE_DUPLICATE "/a/*two" matches the same requests as "/a/*one" | "/a/*one" is defined at waypost.yml:2. Put the methods of both into one route',
     ],
   },
   {

@@ -33,6 +33,7 @@ routes:
           203: Shape
           206: { allOf: [{ $ref: schema:///Shape }, { type: object, properties: { z: true } }], examples: [{ w: 1, z: a }] }
         action: a.ts
+  /one/of/:id/*path: { methods: { GET: { public: true, action: a.ts }, PUT: { public: true, rate: slow, action: a.ts } } }
   /search:
     methods:
       GET:

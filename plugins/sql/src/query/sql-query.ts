@@ -106,7 +106,7 @@ function findValue(name: string, use: ActionUse, problems: ConfigProblem[]): Que
     problems.push({ at: '/query', message, hint, unknown: { name, known } })
   }
   const { parameters, request } = use.declared
-  const params = use.path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
+  const params = use.path.split('/').flatMap((step) => (/^[:*]/.test(step) ? [step.slice(1)] : []))
   const [query, body] = [propertiesOf(parameters, use), propertiesOf(request, use)]
   const places: QueryValue[] = [
     ...(params.includes(name) ? [{ from: 'params' as const, name }] : []),

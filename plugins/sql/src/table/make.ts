@@ -97,7 +97,7 @@ function makeInsertHandler(plan: TablePlan, kind: DatabaseKind, path: string): H
 
 /** Returns the path of a new row: that of the list with its parameters, and the key. */
 function makeLocation(path: string, params: Row, key: unknown): string {
-  const list = path.replaceAll(/:([^/]+)/g, (_, name: string) => encodeURIComponent(String(params[name])))
+  const list = path.replaceAll(/(?<=\/)[:*]([^/]+)/g, (_, name: string) => encodeURIComponent(String(params[name])))
   return `${list.replace(/\/$/, '')}/${encodeURIComponent(String(key))}`
 }
 

@@ -34,7 +34,7 @@ export function resolveTableUse(
   const table = findTable({ name: config.table, connection }, tables, report)
   if (table === undefined) return undefined
   const key = findKey(config, table, report)
-  const params = use.path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
+  const params = use.path.split('/').flatMap((step) => (/^[:*]/.test(step) ? [step.slice(1)] : []))
   const operation = findOperation({ use, table, key, name: config.table }, report)
   return operation && { config, use, connection, table, snapshot: tables[connection]!, key, params, operation, report }
 }

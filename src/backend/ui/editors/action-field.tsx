@@ -232,6 +232,6 @@ const verbs: Readonly<Record<string, string>> = {
 
 function suggestFile(route = ''): string {
   const [method = '', path = ''] = route.split(' ')
-  const folder = path.split('/').filter((step) => step !== '' && !step.startsWith(':'))
+  const folder = path.split('/').filter((step) => step !== '' && !/^[:*]/.test(step))
   return ['src', ...folder, `${verbs[method] ?? 'action'}.ts`].join('/')
 }

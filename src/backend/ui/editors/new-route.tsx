@@ -132,7 +132,7 @@ interface RouteOptions {
 function makeEdit({ method, path, hasPath, value }: RouteOptions): Edit {
   const at = pointerOf('routes', path)
   if (hasPath) return { at: at + pointerOf('methods', method), value, if: null }
-  const parameters = path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
+  const parameters = path.split('/').flatMap((step) => (/^[:*]/.test(step) ? [step.slice(1)] : []))
   const types = Object.fromEntries(parameters.map((one) => [one, { type: 'string' }]))
   const route = { ...(parameters.length === 0 ? {} : { path: types }), methods: { [method]: value } }
   return { at, value: route, if: null }

@@ -79,7 +79,7 @@ interface SchemasProps {
 /** What a method accepts. */
 export function RequestSection({ edit, method, path, served, onOpen }: PartProps & SchemasProps) {
   const at = placesOf(method, path)
-  const names = path.split('/').flatMap((step) => (step.startsWith(':') ? [step.slice(1)] : []))
+  const names = path.split('/').flatMap((step) => (/^[:*]/.test(step) ? [step.slice(1)] : []))
   const query = `${at.method}/parameters`
   return (
     <Section title={requestTexts.title}>

@@ -168,7 +168,10 @@ export function hasDots(
   { path }: Pick<CalledMethod, 'path'>,
   { parameters }: Pick<RequestValues, 'parameters'>,
 ): boolean {
-  return path.split('/').some((part) => part.startsWith(':') && isDots(parameters[`path ${part.slice(1)}`]))
+  return path.split('/').some((part) => {
+    const value = parameters[`path ${part.slice(1)}`]
+    return part.startsWith('*') ? value?.split('/').some(isDots) : part.startsWith(':') && isDots(value)
+  })
 }
 
 export function isDots(value: string | undefined): boolean {
@@ -180,11 +183,12 @@ export function writePath({ path: pattern, query, schemas }: CalledMethod, { par
   const path = pattern
     .split('/')
     .map((part) => {
-      const filled = part.replaceAll(/:(\w+)/g, (whole, name: string) => {
+      const filled = part.replaceAll(/[:*](\w+)/g, (whole, name: string) => {
         const value = parameters[`path ${name}`] ?? ''
-        return value === '' ? whole : encodeURIComponent(value)
+        if (value === '') return whole
+        return whole.startsWith('*') ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value)
       })
-      return isDots(filled) ? part : filled
+      return filled.split('/').some(isDots) ? part : filled
     })
     .join('/')
   const search = new URLSearchParams()

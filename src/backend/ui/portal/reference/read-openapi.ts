@@ -151,6 +151,7 @@ interface Place {
 
 function readOperation({ method, path, operation }: Place, source: Source): Operation {
   const parameters = listOf(operation['parameters']).map((one) => resolvePart(one, 'parameters', source).part)
+  const rests = new Set(parameters.flatMap((one) => (one['x-rest'] === true ? [one['name']] : [])))
   const [group] = listOf(operation['tags'])
   const security = Array.isArray(operation['security']) ? operation['security'].map(mapOf) : undefined
   const access = {
@@ -161,7 +162,7 @@ function readOperation({ method, path, operation }: Place, source: Source): Oper
   return {
     id: textOf(operation['operationId']) || `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, '-')}`,
     method: method.toUpperCase(),
-    path: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `${rests.has(name) ? '*' : ':'}${name}`),
     group: textOf(group) || '/',
     summary: plainText(summary), // the beginning of a description, which may have Markdown
     description: shorten(textOf(operation['description']), { ...access, summary }),

@@ -11,7 +11,7 @@ interface SampleSources {
 export function sampleOf(operation: Operation, { baseUrl, schemas }: SampleSources): SentRequest {
   const { method, path, isPublic, pathParameters, query, headers, body } = operation
   const parameters = toSchema(pathParameters['properties'])
-  const filled = path.replaceAll(/:(\w+)/g, (_whole, name: string) =>
+  const filled = path.replaceAll(/[:*](\w+)/g, (_whole, name: string) =>
     encodeURIComponent(sampleValue(name, resolveSchema(parameters[name], schemas))),
   )
   const required = (query['required'] ?? []) as readonly string[]
