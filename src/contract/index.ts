@@ -62,3 +62,4 @@ export type {
   Routes,
   RouteTypes,
 } from './registry.ts'
+export type { Script, Seed } from './script.ts'

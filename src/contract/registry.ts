@@ -45,6 +45,8 @@ export interface CronjobTypes {
     readonly cronjob: string
     /** The scheduled time of the run, as ISO text. */
     readonly slot: string
+    /** The arguments of `waypost run`, which gives the file as `cronjob`, and the current time as `slot`. */
+    readonly args?: readonly string[]
   }
   readonly query: Readonly<Record<string, never>>
   readonly body: undefined

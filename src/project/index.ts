@@ -14,6 +14,9 @@ import type { MigrateOptions, MigrationReport } from './migrate.ts'
 import type { MigrationStatus } from './migration-status.ts'
 import type { AcceptOptions, AcceptReport } from './accept-migration.ts'
 import type { RevertOptions, RevertReport } from './revert-migrations.ts'
+import type { ResetOptions, ResetReport } from './scripts/reset-databases.ts'
+import type { RunScriptOptions } from './scripts/run-script.ts'
+import type { SeedOptions, SeedReport } from './scripts/seed-project.ts'
 import type { TestProject } from './test-project.ts'
 import type { OpenApi, RequestExchange } from '../runtime/index.ts'
 export type { RequestExchange }
@@ -34,6 +37,9 @@ export type { ListedMigration, MigrationState, MigrationStatus } from './migrati
 export type { AcceptOptions, AcceptReport } from './accept-migration.ts'
 export type { RevertOptions, RevertPlan, RevertReport } from './revert-migrations.ts'
 export type { TestConnection } from './isolate-connections.ts'
+export type { ResetOptions, ResetPlan, ResetReport } from './scripts/reset-databases.ts'
+export type { RunScriptOptions } from './scripts/run-script.ts'
+export type { SeedOptions, SeedReport } from './scripts/seed-project.ts'
 export type { TestProject } from './test-project.ts'
 import type { RunningDev } from './dev-server-file.ts'
 export type { RunningDev }
@@ -124,8 +130,20 @@ export async function measureCoverage(options: MeasureOptions): Promise<{ code: 
   return (await import('./contract/measure-coverage.ts')).measureCoverage(options)
 }
 
-export async function openTestProject(folder: string): Promise<TestProject> {
-  return (await import('./test-project.ts')).openTestProject(folder)
+export async function seedProject(options: SeedOptions): Promise<SeedReport | undefined> {
+  return (await import('./scripts/seed-project.ts')).seedProject(options)
+}
+
+export async function resetDatabases(options: ResetOptions): Promise<ResetReport | undefined> {
+  return (await import('./scripts/reset-databases.ts')).resetDatabases(options)
+}
+
+export async function runScript(options: RunScriptOptions): Promise<void> {
+  return (await import('./scripts/run-script.ts')).runScript(options)
+}
+
+export async function openTestProject(folder: string, options?: { readonly hasSeeds?: boolean }): Promise<TestProject> {
+  return (await import('./test-project.ts')).openTestProject(folder, options)
 }
 
 export async function readBillOfMaterials(): Promise<readonly BundledPackage[]> {

@@ -129,7 +129,7 @@ export function countErrors(diagnostics: readonly Diagnostic[]): string {
 
 export interface BuiltProject extends LoadedProject {
   /** Undefined if a diagnostic is an error. */
-  readonly release?: BuiltRelease
+  readonly release?: BuiltRelease | undefined
   /** What happened to `.waypost/types.d.ts`; undefined if there is nothing to write. */
   readonly types?: WrittenTypes
 }
@@ -194,7 +194,10 @@ export async function writeProjectTypes(
  * Returns the release of a project without errors.
  * @throws WP_PROJECT_BROKEN after reporting the diagnostics
  */
-export function assertBuilt(built: BuiltProject, report: (diagnostics: readonly Diagnostic[]) => void): BuiltRelease {
+export function assertBuilt(
+  built: Pick<BuiltProject, 'diagnostics' | 'release'>,
+  report: (diagnostics: readonly Diagnostic[]) => void,
+): BuiltRelease {
   if (built.diagnostics.length > 0) report(built.diagnostics)
   if (built.release !== undefined && !hasErrors(built.diagnostics)) return built.release
   throw errors.WP_PROJECT_BROKEN({ count: countErrors(built.diagnostics) })

@@ -1,8 +1,9 @@
 import { globSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { openBuilder } from '../build/index.ts'
-import { formatDiagnostics, hasErrors, readEnvironment, variable, version } from '../kit/index.ts'
+import { openBuilder, type Builder } from '../build/index.ts'
+import type { Log } from '../contract/index.ts'
+import { formatDiagnostics, hasErrors, readEnvironment, variable, version, type Diagnostic } from '../kit/index.ts'
 import { activateRelease, loadActiveRelease, readSources, showSourceFiles } from '../release/index.ts'
 import type { Artifact, BuiltRelease, StoredRelease } from '../release/index.ts'
 import { loadReleasePlugins, type Host } from '../host/index.ts'
@@ -11,9 +12,17 @@ import { findProject } from './find-project.ts'
 import { isolateConnections, type Isolation } from './isolate-connections.ts'
 import { assertBuilt, buildProject, typesReplaced, type BuiltProject } from './load-project.ts'
 import { migrateConnections, type LoadedRelease } from './migrate.ts'
+import { bundleScripts, takeScripts, type BuiltScripts } from './scripts/build-scripts.ts'
+import { findSeed, listSeeds, type SeedFile } from './scripts/find-seeds.ts'
+import { runSeeds } from './scripts/run-seeds.ts'
 
 /** A project built for its tests. */
 export interface TestProject extends LoadedRelease {
+  /**
+   * Runs seeds of the project on its databases: all, or those with these names. Their events are not sent.
+   * @throws WP_PROJECT_SEED_NONE, WP_PROJECT_SEED_UNKNOWN, WP_PROJECT_SEED_FAILED
+   */
+  seed(host: Host, names: true | readonly string[], log: Log): Promise<void>
   /**
    * Returns the same project with its own databases.
    * @throws the errors of `isolateConnections`
@@ -28,33 +37,60 @@ export interface TestProject extends LoadedRelease {
  * `--watch`, tests run again when a file of the project changes.
  * @throws WP_PROJECT_BROKEN, whose message lists the problems, WP_PROJECT_TEST_MOCKED
  */
-export async function openTestProject(folder: string): Promise<TestProject> {
+export async function openTestProject(folder: string, { hasSeeds = false } = {}): Promise<TestProject> {
   const project = findProject(folder)
   const builder = openBuilder({ ...project, version })
   try {
     // Without variables, because those of a replaced connection need no value.
     const built = await buildProject(project, builder)
-    const release = assertBuilt(built, (diagnostics) => {
-      // Each test file builds the project, so warnings are left to `validate`.
-      if (!hasErrors(diagnostics)) return
-      process.stderr.write(`${formatDiagnostics(diagnostics, { colour: false, width: 100 })}\n`)
-    })
-    if (built.types === 'replaced') process.stderr.write(`${typesReplaced}\n`)
+    const release = assertBuilt(built, printProblems)
+    if (built.types === 'replaced') process.stderr.write(`${typesReplaced}
+`)
     assertUnmocked(project.root, release)
     reportFiles(built, release)
     if (variable(readEnvironment(), 'NODE_V8_COVERAGE') !== undefined) showSourceFiles(project.root)
     const plugins = await loadReleasePlugins({ folder }, release)
-    return makeTestProject(folder, { release, plugins })
+    const seeds = hasSeeds ? await buildSeeds(folder, builder, built) : undefined
+    return makeTestProject(folder, { release, plugins }, seeds)
   } finally {
     await builder.close()
   }
 }
 
-function makeTestProject(folder: string, built: LoadedRelease): TestProject {
-  const { release } = built
+interface TestSeeds extends BuiltScripts {
+  readonly files: readonly SeedFile[]
+}
+
+async function buildSeeds(folder: string, builder: Builder, { definition, plugins }: BuiltProject): Promise<TestSeeds> {
+  const files = listSeeds(folder)
+  if (files.length === 0) throw errors.WP_PROJECT_SEED_NONE()
+  const built = await bundleScripts(builder, {
+    definition: definition!,
+    plugins,
+    files: files.map(({ file }) => file),
+  })
+  const release = assertBuilt({ diagnostics: built.diagnostics, release: built.release }, printProblems)
+  return { ...takeScripts(release), files }
+}
+
+/** Each test file builds the project, so warnings are left to `validate`. */
+function printProblems(diagnostics: readonly Diagnostic[]): void {
+  if (!hasErrors(diagnostics)) return
+  process.stderr.write(`${formatDiagnostics(diagnostics, { colour: false, width: 100 })}\n`)
+}
+
+function makeTestProject(folder: string, built: LoadedRelease, seeds: TestSeeds | undefined): TestProject {
+  const { release, plugins } = built
   return {
     ...built,
-    isolate: async (isolation) => makeTestProject(folder, await isolateConnections(built, { ...isolation, folder })),
+    isolate: async (isolation) =>
+      makeTestProject(folder, await isolateConnections(built, { ...isolation, folder }), seeds),
+    async seed(host, names, log) {
+      const { files, hashes, release: scripts } = seeds!
+      const chosen = names === true ? files : names.map((name) => findSeed(files, name))
+      const own = { manifest: release.manifest, artifacts: scripts.artifacts }
+      await runSeeds({ host, plugins, log, hashes, release: own, seeds: chosen, sendsEvents: false })
+    },
     async install(host) {
       await migrateConnections({ ...built, host, folder, keepTables: true })
       await activateRelease(host.system, release, { by: 'test' })

@@ -134,3 +134,4 @@ export {
   resolveStack,
 } from './load-artifacts.ts'
 export { isProjectFrame, readSources, showSourceFiles } from './artifact-urls.ts'
+export { wasDeployed } from './was-deployed.ts'

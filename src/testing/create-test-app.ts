@@ -65,6 +65,11 @@ export interface TestAppOptions {
    */
   readonly connections?: Readonly<Partial<Record<ConnectionName, TestConnection>>>
   /**
+   * Runs the seeds of the project before the app is served: `true` for all in their order, or the names of some in the
+   * given order. The events that they dispatch are not delivered. None by default.
+   */
+  readonly seed?: boolean | readonly string[]
+  /**
    * Notes what of the definition the tests touch. `report` prints what they have not touched when this process ends;
    * otherwise a folder for a record that `waypost coverage` reads. The variable `WAYPOST_COVERAGE` by default.
    */
@@ -73,7 +78,7 @@ export interface TestAppOptions {
 
 /**
  * Builds the project of a folder, migrates new databases and serves the project on a free port.
- * @throws WP_PROJECT_BROKEN, WP_PROJECT_TEST_REPLACED, WP_PROJECT_TEST_VARIABLE, WP_SERVER_TEST_SERVER
+ * @throws WP_PROJECT_BROKEN, WP_PROJECT_TEST_REPLACED, WP_PROJECT_TEST_VARIABLE, WP_PROJECT_SEED_FAILED, WP_SERVER_TEST_SERVER
  */
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const folder = path.resolve(options.folder ?? '.')
@@ -87,7 +92,11 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const databases = opened.use(openTestDatabases(environment.databases))
   const surroundings = { ...environment, home, databases, clock, system: options.system }
   // In parallel: a child process builds the project.
-  const [built, host] = await allSettled(openTestProject(folder), openTestHost(surroundings, opened))
+  const { seed = false } = options
+  const [built, host] = await allSettled(
+    openTestProject(folder, { hasSeeds: seed !== false }),
+    openTestHost(surroundings, opened),
+  )
   const { variables } = environment
   const project = await built.isolate({ home, databases, variables, replacements: options.connections ?? {} })
   const release = await project.install(host)
@@ -96,6 +105,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   const notes = wanted === undefined ? undefined : noteCoverage(folder, release.stored.manifest, wanted)
   opened.defer(() => notes?.save())
   const logger = makeTestLog(host, (text) => process.stderr.write(text))
+  if (seed !== false) await project.seed(host, seed, logger)
   const server = await startServer({
     host,
     identity: await openIdentity(host),

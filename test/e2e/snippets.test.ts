@@ -81,6 +81,34 @@ describe('the snippets of the guides', () => {
     await rm(path.join(project.folder, 'migrations/System/20991231-create-order.ts'))
   })
 
+  it('of seeds and scripts run', async () => {
+    const [migration = '', seed = '', script = ''] = readSnippets('docs/dev.md', 'ts')
+    const project = await makeProject()
+    after(() => project.remove())
+    await project.write('migrations/System/20991231-create-order.ts', migration)
+    await project.write('seeds/01-orders.ts', seed)
+    await project.write('scripts/import.ts', script)
+    await project.write('orders.csv', 'Bell\nBrake\n')
+    await project.ok('migrate')
+    assert.match(await project.ok('seed'), /^  Seeded     01-orders   \d+ ms\n$/)
+    assert.match(await project.ok('seed'), /^  Nothing to do: 01-orders has run\. /)
+    assert.equal(await project.ok('run scripts/import.ts orders.csv'), '2 orders imported\n')
+    assert.match((await project.run('run scripts/import.ts none.csv')).stderr, /ENOENT.*\n.*waypost run --verbose/)
+    const waits =
+      "console.log('waits')\nexport default (context) => new Promise((_, reject) =>\n  context.signal.addEventListener('abort', () => reject(context.signal.reason)))\nsetInterval(() => undefined, 1000)\n"
+    await project.write('scripts/waits.js', waits)
+    const running = project.start('run scripts/waits.js')
+    await running.waitFor(/waits/)
+    const ended = await running.stop('SIGINT')
+    assert.equal(ended.code, 130, ended.stderr)
+    assert.equal((await project.run('db:reset')).code, 1)
+    assert.match(
+      await project.ok('db:reset --yes'),
+      /  Migrated   System\/20991231-create-order .*\n  Seeded     01-orders /,
+    )
+    assert.match((await project.run('validate --types')).stdout, /^No problems: /)
+  })
+
   // In CI, template-tests.test.ts runs tests of projects, and the test above checks the types of these.
   longTest('of the guide to tests pass, also on PostgreSQL', async () => {
     const words = ['scripts/run-tests.ts', '--test-reporter=spec', 'test/snippet-*.test.ts']

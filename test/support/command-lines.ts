@@ -10,6 +10,8 @@ interface Manifest {
 interface Command {
   readonly flags: Readonly<Record<string, Flag>>
   readonly args: Readonly<Record<string, { readonly required?: boolean }>>
+  /** False if more words may follow the arguments. */
+  readonly strict?: boolean
 }
 
 interface Flag {
@@ -42,7 +44,9 @@ export function findWrongUse(
   if (flags.some(({ word }) => word === '--help')) return undefined
   const wrong = flags.map((given) => findWrongFlag(given, extent)).find((problem) => problem !== undefined)
   if (wrong !== undefined) return `${id} ${wrong}`
-  if (args.length > Object.keys(command.args).length) return `${id} takes no argument "${args.at(-1)}"`
+  const count = Object.keys(command.args).length
+  const limit = command.strict === false && count > 0 ? Infinity : count
+  if (args.length > limit) return `${id} takes no argument "${args.at(-1)}"`
   return extent === 'whole' ? findMissing(command, { id, args, flags }) : undefined
 }
 
