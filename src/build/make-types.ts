@@ -120,6 +120,7 @@ function makeRoute(route: Route, method: Method, { scope, received, sent }: Rout
     ...(sentBody.text === body.text ? [] : [{ key: 'sent', type: sentBody }]),
     { key: 'result', type: makeResult(responses) },
     { key: 'responses', type: makeObject(responses) },
+    ...makeMediaMembers(method, scope),
     ...(method.public ? [] : [{ key: 'private', type: atom('true') }]),
   ]
   const lines = members.map(({ key, type }) => indent(`${key}: ${type.text}`))
@@ -145,8 +146,37 @@ function makeResponses({ responses, responseTypes = {} }: Method, scope: Scoped)
 /** Returns the type of what an action sends. Without a schema, it is text; bytes and streams are always allowed. */
 function makeSentType([type, { schema }]: readonly [string, MediaType], scope: Scoped): TypeText {
   if (schema === undefined) return atom('string')
+  const { text } = typeOf(schema, scope)
   if (!itemTypes.has(type)) return typeOf(schema, scope)
-  return atom(`AsyncIterable<${typeOf(schema, scope).text}>`)
+  return type === eventType
+    ? atom(`AsyncIterable<${text} | { event?: string; id?: string | number; data: ${text} }>`)
+    : makeUnion([atom(`AsyncIterable<${text}>`), atom(`Iterable<${text}>`)])
+}
+
+const eventType = 'text/event-stream'
+
+/** Returns what a method with media types has besides: its types by status, those of its result, and the items of a stream. */
+function makeMediaMembers({ responses, responseTypes }: Method, scope: Scoped): Member[] {
+  if (responseTypes === undefined) return []
+  const types = Object.entries(responseTypes).map(([status, media]) => ({
+    key: /^\d+$/.test(status) ? status : makeKey(status),
+    type: makeObject(Object.entries(media).map((one) => ({ key: quote(one[0]), type: makeSentType(one, scope) }))),
+  }))
+  const success = [...new Set([...Object.keys(responses), ...Object.keys(responseTypes)])].filter((one) =>
+    one.startsWith('2'),
+  )
+  const declared = responseTypes[success.toSorted()[0] ?? '']
+  if (declared === undefined) return [{ key: 'types', type: makeObject(types) }]
+  const items = Object.entries(declared).flatMap(([type, { schema }]) => {
+    if (schema === undefined || !itemTypes.has(type)) return []
+    const { text } = typeOf(schema, scope)
+    return [type === eventType ? atom(`{ event?: string; id?: string; data: ${text} }`) : typeOf(schema, scope)]
+  })
+  return [
+    { key: 'types', type: makeObject(types) },
+    { key: 'accepts', type: makeUnion(Object.keys(declared).map((type) => atom(quote(type)))) },
+    ...(items.length === 0 ? [] : [{ key: 'items', type: makeUnion(items) }]),
+  ]
 }
 
 /** Returns the type that an action may return: the body of the lowest 2xx, or nothing if a 2xx has no body. */

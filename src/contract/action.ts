@@ -1,4 +1,3 @@
-import type { Blob } from 'node:buffer'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
@@ -46,13 +45,44 @@ export interface Request<Key extends ActionKey = RouteKey> {
 }
 
 /** A response with its own status and headers, created by `context.respond`. */
-export interface Response<Status extends number = number, Body = unknown> {
+export interface Response<
+  Status extends number = number,
+  Body = unknown,
+  Type extends string | undefined = string | undefined,
+> {
   readonly status: Status
   readonly body: Body
-  readonly headers: OutgoingHttpHeaders
+  readonly headers: OutgoingHttpHeaders & { readonly 'content-type'?: Type }
 }
 
-type Responses<Map> = { [Key in keyof Map]: Response<StatusOf<Key, Map>, Map[Key]> }[keyof Map]
+/** The responses of the statuses that declare no media types. */
+type Responses<Map, Types> = {
+  [Key in Exclude<keyof Map, keyof Types>]: Response<StatusOf<Key, Map>, Map[Key]>
+}[Exclude<keyof Map, keyof Types>]
+
+/** The responses of the statuses that declare media types, each with the body of its type. */
+type TypedResponses<Map, Types> = {
+  [Key in keyof Types]: {
+    [Type in keyof Types[Key] & string]: Response<
+      StatusOf<Key, Map>,
+      Types[Key][Type],
+      WithParameters<Type> | undefined
+    >
+  }[keyof Types[Key] & string]
+}[keyof Types]
+
+/** Bytes have one of the declared media types, if there are any. */
+type RawResponse<Types> = [keyof Types] extends [never]
+  ? Response<number, Raw>
+  : Response<number, Raw, WithParameters<{ [Key in keyof Types]: keyof Types[Key] & string }[keyof Types]> | undefined>
+
+type WithParameters<Type extends string> = Type | `${Type};${string}`
+
+/** The body of each media type by status; none if only JSON is declared. */
+type TypesOf<Key extends ActionKey> = RouteOf<Key> extends { readonly types: infer Types } ? Types : object
+
+/** The media type in the headers of a response. */
+type ContentTypeOf<Headers> = Headers extends { readonly 'content-type': infer Type extends string } ? Type : undefined
 
 /** The statuses of a key of `responses`. Ranges do not include statuses with a key of their own. */
 type StatusOf<Key, Map> = Key extends number
@@ -98,8 +128,9 @@ export type Raw = Readable | ReadableStream | AsyncIterable<string | Uint8Array>
  */
 export type Result<Key extends ActionKey> =
   | RouteOf<Key>['result']
-  | Responses<RouteOf<Key>['responses']>
-  | Response<number, Raw>
+  | Responses<RouteOf<Key>['responses'], TypesOf<Key>>
+  | TypedResponses<RouteOf<Key>['responses'], TypesOf<Key>>
+  | RawResponse<TypesOf<Key>>
   | Raw
 
 /** The caller: a user, the client that acts for them, and the scopes of the token. */
@@ -208,17 +239,21 @@ export interface Context<Key extends ActionKey = ActionKey> {
    */
   precondition(etag: string | undefined): void
   /** Returns a response with a declared status, and optionally headers. Statuses 204, 205 and 304 have no body. */
-  respond<const Status extends number, Body = undefined>(
+  respond<
+    const Status extends number,
+    Body = undefined,
+    const Headers extends OutgoingHttpHeaders = { readonly 'content-type'?: undefined },
+  >(
     status: Status,
     body?: Body,
-    headers?: OutgoingHttpHeaders,
-  ): Response<Status, Body>
+    headers?: Headers,
+  ): Response<Status, Body, ContentTypeOf<Headers>>
   /**
    * Returns a response that sends a file or a `Blob` as a download, with `Content-Disposition`, `Last-Modified`, `ETag` and
    * `Range`. Return it from `handle`. `source` is a file URL, a `Blob`, or with `root` a path in a folder.
    * @throws a problem 404 if there is no such file
    */
-  file(source: URL | Blob | string, options?: FileOptions): Promise<Response<200 | 206, Raw>>
+  file(source: URL | Blob | string, options?: FileOptions): Promise<Response<200 | 206, Raw, undefined>>
   /** The variables declared below `env:` in waypost.yml. Each server reads them when it starts the release. */
   readonly env: EnvValues
   /** The caller; undefined on a public route without a token, and in a cronjob. */

@@ -31,6 +31,12 @@ export interface RouteTypes {
   readonly result: unknown
   /** The body for each status, for `context.respond`. */
   readonly responses: unknown
+  /** The body for each media type by status, if media types are declared. */
+  readonly types?: unknown
+  /** The media types of the result, if they are declared. */
+  readonly accepts?: string
+  /** What callers get of each item, if the result is a stream of values. */
+  readonly items?: unknown
   /** Set if every request has a token. */
   readonly private?: true
 }

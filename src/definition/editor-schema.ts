@@ -50,6 +50,7 @@ export function makeEditorSchema(configs: ConfigSchemas = {}, file: EditorSchema
     request: writeBody({ [multipartType]: writeMultipart() }),
     response: writeBody({}),
     parameters: writeParametersPlace(),
+    routes: writeShape((language as Shape).properties!['routes']!),
     config: writeShape(settingsLanguage),
     ...Object.fromEntries([...define(nameOf[classUseTitle], classes), ...define(nameOf[pluginTitle], plugins)]),
   }).filter(([name]) => text.includes(`"${refTo(name)}"`))
@@ -219,7 +220,7 @@ function writeProperties({ routes, ...others }: Readonly<Record<string, Shape>>)
   if (routes?.title !== routesTitle) return writeEach(routes === undefined ? others : { routes, ...others })
   return {
     ...writeEach(others),
-    routes: { title: 'a map of path to route', description: routes.description, $ref: '#/properties/routes' },
+    routes: { title: 'a map of path to route', description: routes.description, $ref: refTo('routes') },
   }
 }
 

@@ -1,5 +1,6 @@
 import { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { isJsonType, isProbeAgent } from '../kit/index.ts'
+import { essenceOf } from './media/accept.ts'
 import type { DroppedFields } from './send-result.ts'
 
 declare module 'fastify' {
@@ -73,6 +74,8 @@ export interface RequestExchange {
   /** The path of the route. */
   readonly route: string
   readonly status: number
+  /** The media type of the response. */
+  readonly type: string
   readonly scopes: readonly string[]
   readonly query: object
   /** As it was sent, before defaults are set. */
@@ -87,12 +90,13 @@ export function reportExchanges(app: FastifyInstance, report: (exchange: Request
   app.addHook('onSend', async (request, reply, payload) => {
     const { url: route } = request.routeOptions
     if (route === undefined) return payload
-    const isJson =
-      isJsonType(String(reply.getHeader('content-type') ?? '')) && typeof payload === 'string' && payload !== ''
+    const type = String(reply.getHeader('content-type') ?? '')
+    const isJson = isJsonType(type) && typeof payload === 'string' && payload !== ''
     report({
       method: request.method,
       route,
       status: reply.statusCode,
+      type: essenceOf(type),
       scopes: request.principal?.scopes ?? [],
       query: Object.fromEntries(new URL(request.url, 'http://localhost').searchParams),
       body: sent.get(request),

@@ -2,6 +2,7 @@ import { isJsonType, encodePathValue, fillPath } from '../kit/index.ts'
 import type { RouteKey, RouteOf } from '../contract/index.ts'
 import { issueHostToken } from '../operate/index.ts'
 import type { Host } from '../host/index.ts'
+import { findItemReader } from './read-items.ts'
 import { testErrors } from './errors.ts'
 import type { EventTrap } from './event-trap.ts'
 
@@ -17,11 +18,24 @@ export interface Injection<Key extends RouteKey> {
 export interface Injected<Key extends RouteKey> {
   readonly status: number
   readonly headers: Headers
-  /** Parsed if it is JSON, otherwise the text. */
-  readonly body: RouteOf<Key>['result']
-  /** The raw body, for binary content. */
+  /**
+   * Parsed if it is JSON, otherwise the text. Of a stream of values, what arrives, as it arrives: `for await (const { data } of
+   * body)` for events, or the values of `application/jsonl`. Leaving the loop closes the connection.
+   */
+  readonly body: ReceivedOf<Key>
+  /** The raw body, for binary content; empty for a stream of values. */
   readonly bytes: Uint8Array
 }
+
+/** What callers get of the result of a route. */
+type ReceivedOf<Key extends RouteKey> =
+  RouteOf<Key> extends { readonly items: infer Item }
+    ? Exclude<RouteOf<Key>['result'], AsyncIterable<unknown>> extends infer Other
+      ? [Other] extends [never]
+        ? AsyncIterable<Item>
+        : Other | AsyncIterable<Item>
+      : never
+    : RouteOf<Key>['result']
 
 /** A caller of the API under test. */
 export interface Caller {
@@ -33,14 +47,12 @@ export interface Caller {
  * Creates a caller whose token has these scopes. It gets a new token if the clock has moved past the expiry of the
  * last.
  */
-export function makeCaller(options: {
-  url: string
-  trap: EventTrap
-  host: Host
-  user: string
-  scopes: readonly string[]
-}): Caller {
-  const { url, trap, host, user, scopes } = options
+export function makeCaller(
+  target: InjectTarget,
+  { host, user, scopes }: { host: Host; user: string; scopes: readonly string[] },
+): Caller {
+  const { trap } = target
+  const send = makeInject(target)
   const issue = async () => {
     await trap.ensureUser(user, scopes)
     const issued = await issueHostToken(
@@ -55,7 +67,7 @@ export function makeCaller(options: {
       issued ??= issue()
       if (host.clock.now() >= (await issued).expiresAt - marginMs) issued = issue()
       const headers = { authorization: `Bearer ${(await issued).token}`, ...injection.headers }
-      return makeInject(url, trap)(route, { ...injection, headers })
+      return send(route, { ...injection, headers })
     },
   }
 }
@@ -63,8 +75,15 @@ export function makeCaller(options: {
 /** The token must remain valid until the request arrives. */
 const marginMs = 1000
 
+export interface InjectTarget {
+  readonly url: string
+  readonly trap: EventTrap
+  /** The routes that send streams of values. */
+  readonly streams: ReadonlySet<string>
+}
+
 /** Sends requests to the app and delivers the events that they dispatched. */
-export function makeInject(url: string, trap: EventTrap): Caller['inject'] {
+export function makeInject({ url, trap, streams }: InjectTarget): Caller['inject'] {
   return async (route, injection = {}) => {
     const [method = '', template = ''] = route.split(' ')
     const params = (injection.params ?? {}) as Record<string, unknown>
@@ -83,6 +102,17 @@ export function makeInject(url: string, trap: EventTrap): Caller['inject'] {
       headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...injection.headers },
       ...(hasBody ? { body: JSON.stringify(injection.body) } : {}),
     })
+    const isDeclared = response.ok && streams.has(route)
+    const readItems = isDeclared ? findItemReader(response.headers.get('content-type')) : undefined
+    if (readItems !== undefined) {
+      const { status, headers } = response
+      return {
+        status,
+        headers,
+        body: readItems(response.body!, () => trap.deliver()) as never,
+        bytes: new Uint8Array(),
+      }
+    }
     const bytes = new Uint8Array(await response.arrayBuffer())
     const text = new TextDecoder().decode(bytes)
     const isJson = text !== '' && isJsonType(response.headers.get('content-type') ?? '')

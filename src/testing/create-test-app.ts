@@ -11,6 +11,7 @@ import { openTestDatabases, prepareTestHost, startServer, type TestDatabases } f
 import { makeCaller, makeInject, type Caller } from './caller.ts'
 import { openEventTrap } from './event-trap.ts'
 import { noteCoverage } from './contract-coverage.ts'
+import { findStreams } from './read-items.ts'
 import { testErrors } from './errors.ts'
 import { makeTestLog } from './test-log.ts'
 
@@ -122,12 +123,13 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   )
   opened.defer(() => trap.close())
   const url = `http://127.0.0.1:${server.port}`
+  const target = { url, trap, streams: findStreams(release.stored.manifest) }
   const closers = opened.move()
   const close = () => closers.disposeAsync()
   return {
     url,
-    inject: makeInject(url, trap),
-    as: (user, scopes) => makeCaller({ url, trap, host, user, scopes }),
+    inject: makeInject(target),
+    as: (user, scopes) => makeCaller(target, { host, user, scopes }),
     events: { delivered: (name) => trap.delivered(name) as never, deliver: () => trap.deliver() },
     cronjobs: {
       async run(name) {

@@ -27,6 +27,8 @@ routes:
   /told: { scopes: [mine], methods: { POST: { action: src/told.ts } } }
   /text: { methods: { GET: { public: true, action: src/text.ts } } }
   /bytes: { methods: { GET: { public: true, action: src/bytes.ts } } }
+  /events: { methods: { GET: { public: true, response: { content: { text/event-stream: {} } }, action: src/events.ts } } }
+  /lines: { methods: { GET: { public: true, response: { content: { application/jsonl: {} } }, action: src/lines.ts } } }
   /fail: { methods: { GET: { public: true, action: src/fail.ts } } }
   /made: { methods: { POST: { public: true, action: src/made.ts } } }
 event: { made: { description: Made, scopes: [mine] } }
@@ -48,6 +50,13 @@ const files = {
   'src/nothing.ts': actionFile('return undefined'),
   'src/text.ts': actionFile(`return context.respond(200, 'plain', { 'content-type': 'text/plain' })`),
   'src/bytes.ts': actionFile('return Buffer.from([0, 255, 10])'),
+  'src/events.ts': actionFile(
+    `return (async function* () {
+      yield 1
+      for (let id = 2; ; id += 1) yield { event: 'more', id, data: 'a\\n' + id }
+    })()`,
+  ),
+  'src/lines.ts': actionFile('return [1, [2], { data: 3 }]'),
   'src/fail.ts': actionFile(`throw new Error('out of milk')`),
   'src/tidy.ts': actionFile(`await context.dispatch('made', { at: context.now().getTime(), ...request.params })`),
   'src/made.ts': actionFile(`await context.dispatch('made', request.body); return {}`),
@@ -94,6 +103,18 @@ test('declared migrations create the tables of a test', async () => {
   })
   await using app = await createTestApp({ folder: declared })
   assert.deepEqual((await app.inject('GET /note')).body, { id: 1, paid: true })
+})
+
+test('a stream of values is read as it arrives, and closed by leaving the loop', async () => {
+  await using app = await createTestApp({ folder })
+  const { status, body } = await app.inject('GET /events')
+  const events: unknown[] = []
+  for await (const event of body) if (events.push(event) === 3) break
+  assert.deepEqual(
+    [status, events],
+    [200, [{ data: 1 }, { event: 'more', id: '2', data: 'a\n2' }, { event: 'more', id: '3', data: 'a\n3' }]],
+  )
+  assert.deepEqual(await Array.fromAsync((await app.inject('GET /lines')).body), [1, [2], { data: 3 }])
 })
 
 test('two concurrent apps are independent', async () => {

@@ -1,5 +1,6 @@
 import { findPlaces, openEditing } from '../../definition/index.ts'
 import type { JsonSchema } from '../../contract/index.ts'
+import { isJsonType } from '../../kit/index.ts'
 import type { Manifest, ManifestMethod } from '../../release/index.ts'
 import type { RequestExchange } from '../../runtime/index.ts'
 
@@ -86,7 +87,9 @@ function listMethodPoints(manifest: Manifest, path: string, of: ManifestMethod):
     keys: [...keys, home],
     isTouched,
   })
-  const statuses = Object.keys(of.responses)
+  const { responseTypes = {} } = of
+  const statuses = [...new Set([...Object.keys(of.responses), ...Object.keys(responseTypes)])]
+  const isOfStatus = (exchange: RequestExchange, status: string) => responseOf(exchange.status, statuses) === status
   const implied = listImplied(of).filter((status) => !statuses.includes(status))
   const properties = (schema: JsonSchema | undefined, keys: readonly Keys[], without: 'readOnly' | 'writeOnly') =>
     schema === undefined
@@ -107,10 +110,18 @@ function listMethodPoints(manifest: Manifest, path: string, of: ManifestMethod):
     point('method', '', [], () => true),
     ...[...statuses, ...implied].map((status) =>
       point(
-        /^[123]/.test(status) ? 'status' : 'error',
+        kindOf(status),
         status,
         [[...home, 'responses', status]],
-        (exchange) => responseOf(exchange.status, statuses) === status || String(exchange.status) === status,
+        (exchange) => isOfStatus(exchange, status) || String(exchange.status) === status,
+      ),
+    ),
+    ...listTypes(responseTypes).map(({ status, type }) =>
+      point(
+        kindOf(status),
+        `${status} ${type}`,
+        keysOf(home, status, ['content', type]),
+        (exchange) => isOfStatus(exchange, status) && exchange.type === type,
       ),
     ),
     ...(of.public ? [] : of.scopes).map((scope) =>
@@ -126,28 +137,50 @@ function listMethodPoints(manifest: Manifest, path: string, of: ManifestMethod):
     ),
     ...sent('query', of.query, [[...home, 'parameters']]),
     ...sent('body', of.request, [[...home, 'request', 'properties']]),
-    ...statuses
-      .filter((status) => status.startsWith('2'))
-      .flatMap((status) =>
-        properties(
-          of.responses[status],
-          [
-            [...home, 'responses', status, 'properties'],
-            [...home, 'response', 'properties'],
-          ],
-          'writeOnly',
-        ).map((one) =>
-          point(
-            'response',
-            `${status} ${nameOf(one)}`,
-            one.keys,
-            (exchange) =>
-              responseOf(exchange.status, statuses) === status &&
-              findParents(exchange.result, one.parents).some((parent) => Object.hasOwn(parent, one.name)),
-          ),
+    ...successOf(statuses).flatMap((status) =>
+      properties(of.responses[status], placesOfProperties(of, home, status), 'writeOnly').map((one) =>
+        point(
+          'response',
+          `${status} ${nameOf(one)}`,
+          one.keys,
+          (exchange) =>
+            isOfStatus(exchange, status) &&
+            findParents(exchange.result, one.parents).some((parent) => Object.hasOwn(parent, one.name)),
         ),
       ),
+    ),
   ]
+}
+
+function kindOf(status: string): PointKind {
+  return /^[123]/.test(status) ? 'status' : 'error'
+}
+
+/** Returns where a part of a response may be written. */
+function keysOf(home: Keys, status: string, inside: Keys): readonly Keys[] {
+  return [
+    [...home, 'responses', status, ...inside],
+    [...home, 'response', ...inside],
+  ]
+}
+
+/** Lists the media types of the statuses that have several. */
+function listTypes(responseTypes: NonNullable<ManifestMethod['responseTypes']>) {
+  return Object.entries(responseTypes).flatMap(([status, types]) => {
+    const names = Object.keys(types)
+    return names.length === 1 ? [] : names.map((type) => ({ status, type }))
+  })
+}
+
+function successOf(statuses: readonly string[]): readonly string[] {
+  return statuses.filter((status) => status.startsWith('2'))
+}
+
+/** Returns where the properties of a response may be written. */
+function placesOfProperties({ responseTypes }: ManifestMethod, home: Keys, status: string): readonly Keys[] {
+  const json = Object.keys(responseTypes?.[status] ?? {}).filter(isJsonType)
+  const insides = [['properties'], ...json.map((type) => ['content', type, 'properties'])]
+  return insides.flatMap((inside) => keysOf(home, status, inside))
 }
 
 /** Returns the statuses that a method may respond with undeclared. */
