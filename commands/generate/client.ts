@@ -14,6 +14,10 @@ The client is one file with a function for each operation. It needs the package 
   const created = await createTodo({ title: 'Buy milk', content: 'Two bottles' })
   if (created.status === 201) console.log(created.data.id)
 
+Bytes are a Blob, text is a string, and a stream is an async iterable:
+
+  for await (const { data } of watchOrders()) console.log(data.id)
+
 The status determines the type of the data; errors are problem details (RFC 9457). If WAYPOST_BASE_URL is set, it is the \
 default of defaults.baseUrl.`
   static override examples = [

@@ -13,6 +13,7 @@ import { makeOpenApi, type OpenApi } from '../runtime/index.ts'
 import { findProject } from './find-project.ts'
 import { formatClient } from './generate/format-client.ts'
 import { prepareDocument } from './generate/prepare-document.ts'
+import { readMarks } from './generate/read-marks.ts'
 import { assertDefinition, loadProject } from './load-project.ts'
 
 /** The used part of the package oazapfts and the TypeScript compiler, bundled by `npm run build`. */
@@ -32,7 +33,7 @@ export async function generateClient(options: DescribeOptions): Promise<string> 
   const file = path.join(installation, 'dist/vendor/client-generator.js')
   const generator = (await import(pathToFileURL(file).href)) as ClientGenerator
   const source = await generator.generateSource(prepareDocument(document), { useUnknown: true })
-  return head + refuseDots(keepSlashes(formatClient(source), document))
+  return head + refuseDots(keepSlashes(readMarks(formatClient(source)), document))
 }
 
 /** Makes a client send the rest of a path as several segments. */

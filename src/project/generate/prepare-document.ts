@@ -1,5 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 
+import { divideMedia } from './divide-media.ts'
+
 type Value = Readonly<Record<string, unknown>>
 
 /**
@@ -7,7 +9,12 @@ type Value = Readonly<Record<string, unknown>>
  * schemas that only have what is sent in their direction.
  */
 export function prepareDocument(document: object): object {
-  const { paths, components, ...rest } = withoutTuples(document) as Value & { paths: Value; components: Value }
+  const {
+    paths: described,
+    components,
+    ...rest
+  } = withoutTuples(document) as Value & Record<'paths' | 'components', Value>
+  const paths = divideMedia(described)
   const schemas = mapOf(components['schemas'])
   const sent = new Set<string>()
   for (const operation of operationsOf(paths)) collectReferences(operation['requestBody'], schemas, sent)
