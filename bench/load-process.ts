@@ -36,7 +36,8 @@ async function sendLoad({
   const caller = async (client: Client) => {
     while (performance.now() < end) {
       const { statusCode, body } = await client.request(request)
-      if (statusCode >= 300) throw new Error(`${request.path} answered ${statusCode}: ${await body.text()}`)
+      if (statusCode >= 300 && statusCode !== 304)
+        throw new Error(`${request.path} answered ${statusCode}: ${await body.text()}`)
       await body.dump()
       answered += 1
     }

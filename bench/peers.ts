@@ -5,6 +5,9 @@ import type { RequestListener } from 'node:http'
 // Waypost does not need them. Their types are those parts that the benchmarks use.
 
 interface Peers {
+  '@fastify/etag': { readonly etag: FastifyPluginAsync }
+  '@fastify/sse': { readonly sse: FastifyPluginAsync }
+  '@fastify/static': { readonly files: FastifyPluginAsync<{ readonly root: string }> }
   '@fastify/jwt': { readonly jwt: FastifyPluginAsync<Readonly<Record<string, unknown>>> }
   'graphile-worker': {
     readonly Logger: new (factory: () => () => void) => object

@@ -18,6 +18,7 @@ import { measureLargeFiles } from './large-files.ts'
 import { measureLocked } from './locked.ts'
 import { measureLogins } from './logins.ts'
 import { measureLongSnapshot } from './long-snapshot.ts'
+import { measureMedia } from './media.ts'
 import { measurePublish } from './publish.ts'
 import { measurePull } from './pull.ts'
 import { measureReload } from './reload.ts'
@@ -47,6 +48,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   publish: measurePublish,
   pull: measurePull,
   routes: measureRoutes,
+  media: measureMedia,
   tables: measureTables,
   tokens: measureTokens,
   auth: measureAuth,

@@ -157,7 +157,7 @@ const mediaBodies: readonly [key: keyof typeof mediaTypes, body: string, error: 
 
 test('an action sends the media types of its method, each with its own body', async () => {
   const routes = Object.entries(mediaTypes).map(([key, types]) => {
-    const json = (types as Record<string, { schema: object }>)['application/json']?.schema
+    const json = (types as Record<string, { schema: Record<string, unknown> }>)['application/json']?.schema
     const method = makeMethod('GET', 'src/a.ts', {
       ...(json === undefined ? {} : { responses: { 200: json } }),
       responseTypes: { 200: types },

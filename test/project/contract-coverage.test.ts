@@ -93,6 +93,7 @@ const post: RequestExchange = {
   method: 'POST',
   route: '/todo',
   status: 201,
+  type: 'application/json',
   scopes: ['todo'],
   query: {},
   body: {},

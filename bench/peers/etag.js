@@ -1,0 +1,1 @@
+export { default as etag } from '@fastify/etag'
