@@ -117,7 +117,9 @@ function makeRoute(route: Route, method: Method, { scope, received, sent }: Rout
     { key: 'params', type: makeParams(route.path, method.params, scope) },
     { key: 'query', type: method.query === undefined ? atom('{}') : typeOf(method.query, inside) },
     { key: 'body', type: body },
+    ...makeBodies(method, inside),
     ...(sentBody.text === body.text ? [] : [{ key: 'sent', type: sentBody }]),
+    ...(method.raw === true ? [{ key: 'raw', type: atom('true') }] : []),
     { key: 'result', type: makeResult(responses) },
     { key: 'responses', type: makeObject(responses) },
     ...makeMediaMembers(method, scope),
@@ -203,14 +205,24 @@ function makeParams(path: string, schema: JsonSchema | undefined, scope: Scoped)
 }
 
 function makeBody({ method, request, requestTypes }: Method, scope: Scoped): TypeText {
-  if (requestTypes !== undefined)
-    return makeUnion(
-      Object.values(requestTypes).map(({ schema }) =>
-        schema === undefined ? atom('ReadableStream<Uint8Array>') : typeOf(schema, scope),
-      ),
-    )
+  if (requestTypes !== undefined) return makeUnion(Object.values(requestTypes).map((one) => makeGivenType(one, scope)))
   if (request !== undefined) return typeOf(request, scope)
   return atom(method === 'GET' || method === 'DELETE' ? 'undefined' : 'Record<string, unknown>')
+}
+
+/** Returns the type of what an action gets: without a schema, a stream of the bytes. */
+function makeGivenType({ schema }: MediaType, scope: Scoped): TypeText {
+  return schema === undefined ? atom('ReadableStream<Uint8Array>') : typeOf(schema, scope)
+}
+
+/** Says which media type the body has, or how its type depends on it. */
+function makeBodies({ requestTypes = {} }: Method, scope: Scoped): Member[] {
+  const types = Object.entries(requestTypes)
+  const [[only] = [undefined]] = types
+  if (only === undefined) return []
+  if (types.length === 1) return [{ key: 'contentType', type: atom(quote(only)) }]
+  const members = types.map(([type, media]) => ({ key: quote(type), type: makeGivenType(media, scope) }))
+  return [{ key: 'bodies', type: makeObject(members) }]
 }
 
 function makeConnections({ connections }: Definition, { tables, clientTypes }: TypesOptions): Member[] {

@@ -22,27 +22,42 @@ export interface Action<Key extends ActionKey = RouteKey> {
 }
 
 /**
- * A validated request. `params` and `query` are coerced to the types of their schemas, `body` is not. Defaults are
- * applied to `query` and `body`.
+ * A validated request. `params` and `query` are coerced to the types of their schemas, and so are the texts of forms; a
+ * JSON `body` is not. Defaults are applied to `query` and `body`.
  */
-export interface Request<Key extends ActionKey = RouteKey> {
+export type Request<Key extends ActionKey = RouteKey> = RequestParts<Key> & BodyOf<Key> & RawOf<Key>
+
+interface RequestParts<Key extends ActionKey> {
   /** `CRON` for a cronjob. */
   readonly method: string
   /** Path and query string as sent; `cronjob:` and its name for a cronjob. */
   readonly url: string
   readonly params: RouteOf<Key>['params']
   readonly query: RouteOf<Key>['query']
-  readonly body: RouteOf<Key>['body']
   readonly headers: IncomingHttpHeaders
-  /** The media type of the body, without parameters; undefined if the method has no `content`, or without a body. */
-  readonly contentType?: RouteOf<Key> extends { readonly contentType: infer Type } ? Type : string | undefined
-  /** The exact bytes of the body, if the method has `raw: true`; for signatures. */
-  readonly raw?: Uint8Array
   /**
    * The `id` of the last event that the client received, if it connects again; only for methods that send event streams.
    */
   readonly lastEventId?: string | undefined
 }
+
+/** The body, whose type depends on `contentType` if the method accepts several media types. */
+type BodyOf<Key extends ActionKey> =
+  RouteOf<Key> extends { readonly bodies: infer Bodies }
+    ? { [Type in keyof Bodies]: { readonly body: Bodies[Type]; readonly contentType: Type } }[keyof Bodies]
+    : {
+        readonly body: RouteOf<Key>['body']
+        /** The media type of the body, without parameters; undefined if the method has no `content`. */
+        readonly contentType?: RouteOf<Key> extends { readonly contentType: infer Type } ? Type : string
+      }
+
+type RawOf<Key extends ActionKey> =
+  RouteOf<Key> extends { readonly raw: true }
+    ? {
+        /** The exact bytes of the body, for signatures. */
+        readonly raw: Uint8Array
+      }
+    : { readonly raw?: Uint8Array }
 
 /** A response with its own status and headers, created by `context.respond`. */
 export interface Response<

@@ -25,6 +25,12 @@ export interface RouteTypes {
   readonly query: unknown
   /** With defaults applied. */
   readonly body: unknown
+  /** The media type of the body, if `content` lists one. */
+  readonly contentType?: string
+  /** The body by media type, if `content` lists several. */
+  readonly bodies?: object
+  /** Set if the action gets the bytes of the body too. */
+  readonly raw?: true
   /** The body as callers send it, if its type differs. */
   readonly sent?: unknown
   /** The type that `handle` may return directly: the body of the lowest declared 2xx status. */

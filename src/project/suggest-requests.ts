@@ -47,7 +47,8 @@ function costOf({ path, method }: Candidate): number {
   return listPathParameters(path).length * 2 + Number(!method.public)
 }
 
-function inventBody({ request }: ManifestMethod, schemas: Manifest['schemas']): string | undefined {
+function inventBody({ request, requestTypes }: ManifestMethod, schemas: Manifest['schemas']): string | undefined {
+  if (requestTypes !== undefined && !Object.hasOwn(requestTypes, 'application/json')) return undefined
   if (request === undefined) return '{}'
   const value = generateSample(request, schemas)
   return value === undefined ? undefined : JSON.stringify(value)

@@ -74,7 +74,7 @@ function checkContent(request: FastifyRequest, method: ManifestMethod, ofAddress
     query,
     body: received === undefined ? {} : received.value,
     headers,
-    contentType: received?.type,
+    ...(received !== undefined && { contentType: received.type }),
     ...(method.raw === true && { raw: received?.raw ?? new Uint8Array() }),
   }
 }

@@ -1,5 +1,6 @@
 import { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { isJsonType, isProbeAgent } from '../kit/index.ts'
+import type { ReceivedBody } from './bodies/body-reader.ts'
 import { essenceOf } from './media/accept.ts'
 import type { DroppedFields } from './send-result.ts'
 
@@ -86,7 +87,7 @@ export interface RequestExchange {
 /** Reports each exchange of a route. Bodies are copied, so this is for tests only. */
 export function reportExchanges(app: FastifyInstance, report: (exchange: RequestExchange) => void): void {
   const sent = new WeakMap<FastifyRequest, unknown>()
-  app.addHook('preValidation', async (request) => void sent.set(request, copyOf(request.body)))
+  app.addHook('preValidation', async (request) => void sent.set(request, copyOf(bodyOf(request))))
   app.addHook('onSend', async (request, reply, payload) => {
     const { url: route } = request.routeOptions
     if (route === undefined) return payload
@@ -104,6 +105,11 @@ export function reportExchanges(app: FastifyInstance, report: (exchange: Request
     })
     return payload
   })
+}
+
+/** Returns the value of a body, also of one that the reader of its method has read. */
+function bodyOf({ body, routeOptions }: FastifyRequest): unknown {
+  return routeOptions.config.readBody === undefined ? body : (body as ReceivedBody | undefined)?.value
 }
 
 /** Copies a body, because validation may change it. Files and streams of plugins are left out. */

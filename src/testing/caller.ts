@@ -5,12 +5,21 @@ import type { Host } from '../host/index.ts'
 import { findItemReader } from './read-items.ts'
 import { testErrors } from './errors.ts'
 import type { EventTrap } from './event-trap.ts'
+import { writeBody, type UnchangedBody } from './write-body.ts'
+
+type SentBody<Key extends RouteKey> =
+  | (RouteOf<Key> extends { readonly sent: infer Sent } ? Sent : RouteOf<Key>['body'])
+  | (RouteOf<Key> extends { readonly bodies: object } | { readonly contentType: string } ? UnchangedBody : never)
 
 /** The contents of a request, typed by its route. */
 export interface Injection<Key extends RouteKey> {
   readonly params?: RouteOf<Key>['params']
   readonly query?: Partial<RouteOf<Key>['query']>
-  readonly body?: RouteOf<Key> extends { readonly sent: infer Sent } ? Sent : RouteOf<Key>['body']
+  /**
+   * Sent as JSON. An object with a `File` becomes a `FormData`. A `FormData`, `URLSearchParams`, bytes, streams, and with
+   * another `content-type` texts, are sent as they are.
+   */
+  readonly body?: SentBody<Key>
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -96,11 +105,11 @@ export function makeInject({ url, trap, streams }: InjectTarget): Caller['inject
         [value].flat().map((one): [string, string] => [name, String(one)]),
       ),
     )
-    const hasBody = injection.body !== undefined
+    const { body: sent, headers } = writeBody(injection.body, injection.headers)
     const response = await fetch(`${url}${filled}${query.size === 0 ? '' : `?${query.toString()}`}`, {
       method,
-      headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...injection.headers },
-      ...(hasBody ? { body: JSON.stringify(injection.body) } : {}),
+      headers,
+      ...(sent !== undefined && { body: sent, duplex: 'half' }),
     })
     const isDeclared = response.ok && streams.has(route)
     const readItems = isDeclared ? findItemReader(response.headers.get('content-type')) : undefined

@@ -13,6 +13,7 @@ routes:
     methods:
       POST:
         public: true
+        operationId: createBook
         body_limit: 6mb
         request:
           content:
@@ -43,10 +44,10 @@ routes:
         action: src/echo.ts
   /text:
     methods:
-      POST: { public: true, request: { content: { text/plain: { type: string, maxLength: 10 } } }, action: src/echo.ts }
+      POST: { operationId: createText, public: true, request: { content: { text/plain: { type: string, maxLength: 10 } } }, action: src/echo.ts }
   /bytes:
     methods:
-      PUT: { public: true, body_limit: 2mb, request: { content: [application/octet-stream, image/png] }, action: src/bytes.ts }
+      PUT: { operationId: replaceBytes, public: true, body_limit: 2mb, request: { content: [application/octet-stream, image/png] }, action: src/bytes.ts }
       POST: { public: true, request: { content: [application/octet-stream] }, action: src/unread.ts }
   /hook:
     methods:

@@ -1,8 +1,9 @@
 import { findPlaces, openEditing } from '../../definition/index.ts'
 import type { JsonSchema } from '../../contract/index.ts'
-import { isJsonType } from '../../kit/index.ts'
+import { formType, isJsonType, multipartType } from '../../kit/index.ts'
 import type { Manifest, ManifestMethod } from '../../release/index.ts'
 import type { RequestExchange } from '../../runtime/index.ts'
+import { withoutFiles } from '../../schema/index.ts'
 
 /** Kinds of points, in the order of a report. */
 export const pointKinds = {
@@ -136,7 +137,7 @@ function listMethodPoints(manifest: Manifest, path: string, of: ManifestMethod):
       ),
     ),
     ...sent('query', of.query, [[...home, 'parameters']]),
-    ...sent('body', of.request, [[...home, 'request', 'properties']]),
+    ...listBodies(of).flatMap(({ schema, keys }) => sent('body', schema, [[...home, ...keys, 'properties']])),
     ...successOf(statuses).flatMap((status) =>
       properties(of.responses[status], placesOfProperties(of, home, status), 'writeOnly').map((one) =>
         point(
@@ -185,7 +186,7 @@ function placesOfProperties({ responseTypes }: ManifestMethod, home: Keys, statu
 
 /** Returns the statuses that a method may respond with undeclared. */
 function listImplied(of: ManifestMethod): readonly string[] {
-  const hasInput = of.params !== undefined || of.query !== undefined || of.request !== undefined
+  const hasInput = of.params !== undefined || of.query !== undefined || listBodies(of).length > 0
   return [...(hasInput ? ['400'] : []), ...(of.public ? [] : ['401', ...(of.scopes.length > 0 ? ['403'] : [])])]
 }
 
@@ -286,4 +287,16 @@ function findParents(value: unknown, path: readonly Step[]): readonly object[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   if (step === undefined) return [value]
   return Object.hasOwn(value, step) ? findParents((value as Readonly<Record<string, unknown>>)[step], rest) : []
+}
+
+/** Returns the schemas of the body: of JSON, or else of a form. */
+function listBodies({ request, requestTypes }: ManifestMethod) {
+  if (requestTypes === undefined) return request === undefined ? [] : [{ schema: request, keys: ['request'] }]
+  const types = Object.entries(requestTypes)
+  const [type, media] =
+    types.find(([one]) => isJsonType(one)) ?? types.find(([one]) => one === multipartType || one === formType) ?? []
+  const schema = media?.schema
+  return type === undefined || schema === undefined
+    ? []
+    : [{ schema: withoutFiles(schema), keys: ['request', 'content', type] }]
 }

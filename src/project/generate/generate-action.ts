@@ -128,10 +128,11 @@ export function findUses({ routes, cronjobs }: Definition): readonly Use[] {
   return [...methods, ...jobs]
 }
 
-function describeMethod(path: string, { method, query, request, action, at }: Method): Use {
+function describeMethod(path: string, { method, query, request, requestTypes, action, at }: Method): Use {
   const route = `${method} ${path}`
   const { className } = nameRoute(method, path)
-  const inputs = { params: path.includes('/:'), query: query !== undefined, body: request !== undefined }
+  const body = request !== undefined || requestTypes !== undefined
+  const inputs = { params: path.includes('/:'), query: query !== undefined, body }
   return { name: route, route, key: route, className, inputs, file: fileOf(action), at }
 }
 

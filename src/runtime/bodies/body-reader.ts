@@ -54,6 +54,7 @@ export function removeFiles(request: FastifyRequest): void {
 }
 
 const anyObject: JsonSchema = { type: 'object' }
+const octets = 'application/octet-stream'
 
 /** A large body may arrive at this speed, after the time that each body has. */
 const minBytesPerSecond = 32 * 1024
@@ -67,12 +68,13 @@ export function makeBodyReader(sources: ReaderSources, method: ManifestMethod): 
   )
   const types = [...readers.keys()].join(' or ')
   return async (request, payload) => {
-    const { 'content-type': contentType, 'content-encoding': encoding = 'identity' } = request.headers
+    // RFC 9110 §8.3: without the header, it may be any bytes.
+    const { 'content-type': contentType = octets, 'content-encoding': encoding = 'identity' } = request.headers
     if (encoding.trim().toLowerCase() !== 'identity')
       throw errors.WP_RUNTIME_BODY_ENCODING({ encoding }, { headers: { 'accept-encoding': 'identity' } })
-    const type = (contentType ?? '').split(';')[0]!.trim().toLowerCase()
+    const type = contentType.split(';')[0]!.trim().toLowerCase()
     const read = readers.get(type)
-    if (contentType === undefined || read === undefined) throw errors.WP_RUNTIME_BODY_TYPE({ types })
+    if (read === undefined) throw errors.WP_RUNTIME_BODY_TYPE({ types })
     const limit = request.routeOptions.bodyLimit
     if (Number(request.headers['content-length']) > limit) throw errors.WP_RUNTIME_BODY_SIZE({ limit })
     if (payload instanceof LeanRequest) payload.maxSeconds = minSeconds + limit / minBytesPerSecond

@@ -12,4 +12,3 @@ export function takeSpace(bytes: number, limit: number): void {
 export function giveSpace(bytes: number): void {
   used -= bytes
 }
-

@@ -2,6 +2,7 @@ import type { ActionHttp, JsonSchema } from '../../contract/index.ts'
 import { isJsonType } from '../../kit/index.ts'
 import type { SchemaRoot } from '../../schema/index.ts'
 import type { Api, ApiMethod, ApiRoute } from './api.ts'
+import { makeContent } from './make-content.ts'
 import { makeMedia, type OperationSources } from './make-media.ts'
 import { nameOperation } from './operation-ids.ts'
 import { makePathParameters, makeQueryParameters } from './parameters.ts'
@@ -105,12 +106,15 @@ function makeSecurity({ public: isPublic, scopes }: ApiMethod): object[] {
 }
 
 /** Returns the schema of the body. Methods with a body and no schema accept any object; GET has no body. */
-function bodySchema({ method, request }: ApiMethod): JsonSchema | undefined {
+function bodySchema({ method, request, requestTypes }: ApiMethod): JsonSchema | undefined {
   if (method === 'GET') return undefined
+  if (requestTypes !== undefined) return request ?? true
   return request ?? (method === 'DELETE' ? undefined : { type: 'object' })
 }
 
 function makeRequestBody(method: ApiMethod, root: SchemaRoot, sources: OperationSources): object {
+  if (method.requestTypes !== undefined)
+    return { required: true, content: makeContent(method.requestTypes, root, sources) }
   const media = makeMedia(root, sources, true)
   // Requests get a generated example so that readers can send one; responses do not.
   const hasNoSample = 'example' in media || method.request === undefined

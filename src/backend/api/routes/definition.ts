@@ -253,6 +253,8 @@ function listActions({ methods, cronjobs }: DescribedRelease) {
     .toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
 }
 
+const mediaTypes = Type.Record(Type.String(), record({ schema: Type.Optional(schema) }))
+
 const oneMethod = defineRoute({
   name: 'getMethod',
   summary: 'A method of a release with its parameters, schemas and example',
@@ -272,7 +274,15 @@ const oneMethod = defineRoute({
     params: Type.Optional(schema),
     query: Type.Optional(schema),
     request: Type.Optional(schema),
+    /** Set if the media types of the body are listed; without a schema, it is bytes. */
+    request_types: Type.Optional(mediaTypes),
     responses: Type.Record(Type.String(), schema),
+    /** By status, for those whose media types are listed. */
+    response_types: Type.Optional(Type.Record(Type.String(), mediaTypes)),
+    /** In bytes; null for that of the settings. */
+    body_limit: maybeNumber,
+    /** Whether the action gets the bytes of the body too. */
+    raw: Type.Boolean(),
     /** The named schemas that these refer to, at any depth. */
     schemas: Type.Record(Type.String(), schema),
     /** The text of the method in its definition file. */
@@ -296,7 +306,11 @@ const oneMethod = defineRoute({
       ...(of.params === undefined ? {} : { params: of.params }),
       ...(of.query === undefined ? {} : { query: of.query }),
       ...(of.request === undefined ? {} : { request: of.request }),
+      ...(of.requestTypes === undefined ? {} : { request_types: of.requestTypes }),
       responses: of.responses,
+      ...(of.responseTypes === undefined ? {} : { response_types: of.responseTypes }),
+      body_limit: of.bodyLimit ?? null,
+      raw: of.raw === true,
       schemas: collectSchemas(schemasOf(of), named),
       example: of.request === undefined ? null : (generateSample(of.request, named) ?? null),
     }

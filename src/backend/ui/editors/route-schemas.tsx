@@ -2,7 +2,7 @@ import { Button, NativeSelect } from '@mantine/core'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { DraftEdit } from '../edit/draft-edit.ts'
-import type { FieldProps } from '../edit/fields.tsx'
+import { JsonField, ListField, type FieldProps } from '../edit/fields.tsx'
 import { SchemaPicker, useNames } from '../edit/pickers.tsx'
 import { SchemaEditor } from '../edit/schema-editor.tsx'
 import { SchemaField, useNamedSchemas } from '../edit/schema-field.tsx'
@@ -39,6 +39,13 @@ function SchemaChoice({ onOpen, onRemove, isBodyless: hasNoBody = false, ...fiel
         {remove}
       </div>
     )
+  if (isMap(value) && 'content' in value)
+    return (
+      <div className="stack-small">
+        <ContentField {...field} at={`${at}/content`} value={value['content']} />
+        <div className="button-row">{remove}</div>
+      </div>
+    )
   return (
     <div className="stack-small">
       <SchemaPicker {...field}>
@@ -63,6 +70,12 @@ function SchemaChoice({ onOpen, onRemove, isBodyless: hasNoBody = false, ...fiel
       {isAdding ? <NewSchema onAdd={(name) => edit.set(at, name)} onClose={() => setAdding(false)} /> : null}
     </div>
   )
+}
+
+/** The media types of a body: a list of them, or their schemas. */
+function ContentField({ value, ...field }: FieldProps & { readonly value: unknown }) {
+  const shown = { ...field, description: schemaTexts.contentText, isRequired: true }
+  return Array.isArray(value) ? <ListField {...shown} /> : <JsonField {...shown} />
 }
 
 /** Whether the action itself says what requests and responses are, such as one for a table. */

@@ -71,12 +71,17 @@ export const schemaTexts = {
   inPlace: 'Define in place',
   new: 'New schema…',
   edit: (name: string) => `Edit ${name}`,
+  contentText: 'Media types: a map of media type to schema, or a list',
 } as const
 
 export const moreTexts = {
   title: 'More',
   dispatch: 'Event',
   dispatchText: 'Dispatched with each 2xx result',
+  bodyLimit: 'Request size',
+  bodyLimitText: 'For example 10mb; by default as in the settings',
+  raw: 'Pass the bytes of the body too',
+  rawText: 'For signatures: the action reads them as request.raw',
   rate: 'Rate limit',
   inherited: (owner: string, value: string) => `Inherited from ${owner}: ${value}`,
   summary: 'Summary',

@@ -137,6 +137,17 @@ function MoreSection({ edit, method, path, served }: PartProps & { readonly serv
         label={moreTexts.rate}
         {...(typeof rate.value === 'string' ? { fallback: moreTexts.inherited(rate.owner, rate.value) } : {})}
       />
+      {method === 'GET' ? null : (
+        <>
+          <TextField
+            edit={edit}
+            at={`${at.method}/body_limit`}
+            label={moreTexts.bodyLimit}
+            description={moreTexts.bodyLimitText}
+          />
+          <SwitchField edit={edit} at={`${at.method}/raw`} label={moreTexts.raw} description={moreTexts.rawText} />
+        </>
+      )}
       <TextField
         edit={edit}
         at={`${at.method}/timeout`}

@@ -1,4 +1,4 @@
-import { countOf } from '../components/format.ts'
+import { countOf, numbers } from '../components/format.ts'
 
 export const routesTexts = {
   text: (methods: number, paths: number) => `${countOf(methods, 'method')} at ${countOf(paths, 'path')}`,
@@ -39,6 +39,8 @@ export const routeTexts = {
   body: 'Request body',
   noBody: 'It does not read a body.',
   anyBody: 'Any JSON object.',
+  bytes: 'bytes',
+  bodyLimit: (bytes: number) => `At most ${numbers.format(bytes)} bytes.`,
   responses: 'Responses',
   noResponses: 'No response is declared.',
   config: 'Config of the action',

@@ -203,7 +203,7 @@ function MethodTab({ method }: { readonly method: Method }) {
 }
 
 function Request({ method }: { readonly method: Method }) {
-  const { params, query, request, schemas } = method
+  const { params, query, request, request_types: types, body_limit: limit, schemas } = method
   const readsBody = ['POST', 'PUT', 'PATCH'].includes(method.method)
   return (
     <div className="stack-wide">
@@ -221,11 +221,14 @@ function Request({ method }: { readonly method: Method }) {
       ) : null}
       <section>
         <h2>{texts.body}</h2>
-        {request === undefined ? (
+        {types !== undefined ? (
+          <MediaTypes types={types} named={schemas} label={texts.body} />
+        ) : request === undefined ? (
           <p className="soft">{readsBody ? texts.anyBody : texts.noBody}</p>
         ) : (
           <SchemaView schema={request} named={schemas} label={texts.body} />
         )}
+        {limit === null ? null : <p className="soft">{texts.bodyLimit(limit)}</p>}
       </section>
     </div>
   )
@@ -235,9 +238,28 @@ function hasProperties(schema: unknown): boolean {
   return typeof schema === 'object' && schema !== null && ('$ref' in schema || 'properties' in schema)
 }
 
+interface MediaTypesProps {
+  readonly types: NonNullable<Method['request_types']>
+  readonly named: Method['schemas']
+  readonly label: string
+}
+
+/** A body by media type. */
+function MediaTypes({ types, named, label }: MediaTypesProps) {
+  return Object.entries(types).map(([type, { schema }]) => (
+    <div key={type} className="body-view">
+      <p className="soft">
+        <code translate="no">{type}</code>
+        {schema === undefined ? ` · ${texts.bytes}` : null}
+      </p>
+      {schema === undefined ? null : <SchemaView schema={schema} named={named} label={`${label} ${type}`} />}
+    </div>
+  ))
+}
+
 function Responses({ method }: { readonly method: Method }) {
-  const { responses, schemas } = method
-  const statuses = Object.keys(responses).toSorted()
+  const { responses, response_types: byStatus = {}, schemas } = method
+  const statuses = [...new Set([...Object.keys(responses), ...Object.keys(byStatus)])].toSorted()
   return (
     <section>
       <h2>{texts.responses}</h2>
@@ -247,7 +269,11 @@ function Responses({ method }: { readonly method: Method }) {
           <h3>
             <State tone={status < '400' ? 'good' : 'quiet'}>{status}</State>
           </h3>
-          <SchemaView schema={responses[status]} named={schemas} label={`${texts.responses} ${status}`} />
+          {byStatus[status] === undefined ? (
+            <SchemaView schema={responses[status]} named={schemas} label={`${texts.responses} ${status}`} />
+          ) : (
+            <MediaTypes types={byStatus[status]} named={schemas} label={`${texts.responses} ${status}`} />
+          )}
         </div>
       ))}
     </section>
