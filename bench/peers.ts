@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { RequestListener } from 'node:http'
+import type { Readable } from 'node:stream'
 
 // The programs that Waypost is compared with are installed on their own (`bench/peers/package.json`), so that working on
 // Waypost does not need them. Their types are those parts that the benchmarks use.
@@ -9,6 +10,7 @@ interface Peers {
   '@fastify/sse': { readonly sse: FastifyPluginAsync }
   '@fastify/static': { readonly files: FastifyPluginAsync<{ readonly root: string }> }
   '@fastify/jwt': { readonly jwt: FastifyPluginAsync<Readonly<Record<string, unknown>>> }
+  '@fastify/multipart': { readonly multipart: FastifyPluginAsync<Readonly<Record<string, unknown>>> }
   'graphile-worker': {
     readonly Logger: new (factory: () => () => void) => object
     run(options: object): Promise<{ readonly promise: Promise<void>; stop(): Promise<void> }>
@@ -23,6 +25,11 @@ export interface JwtSigner {
 }
 export interface JwtRequest {
   jwtVerify<Claims = unknown>(): Promise<Claims>
+}
+
+/** What `@fastify/multipart` adds to requests. */
+export interface MultipartRequest {
+  parts(): AsyncIterable<{ readonly file?: Readable; readonly fieldname: string }>
 }
 
 /** Loads a peer. Each on its own, because their memory is measured. */

@@ -29,6 +29,7 @@ import { measureStart } from './start.ts'
 import { measureTables } from './tables.ts'
 import { measureTokens } from './tokens.ts'
 import { measureLeaks, measureUnderLoad } from './under-load.ts'
+import { measureUploads } from './uploads.ts'
 import { measureValidate } from './validate.ts'
 import { measureWaits } from './waits.ts'
 
@@ -49,6 +50,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   pull: measurePull,
   routes: measureRoutes,
   media: measureMedia,
+  uploads: measureUploads,
   tables: measureTables,
   tokens: measureTokens,
   auth: measureAuth,

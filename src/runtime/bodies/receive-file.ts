@@ -148,7 +148,7 @@ class FileWriter {
     const length = chunks.reduce((sum, one) => sum + one.length, 0)
     if (length === 0) return
     const { bytesWritten } = await this.#handle.writev(chunks)
-    if (bytesWritten === length) return
+    if (bytesWritten === length) return freeMemory(chunks)
     // The file system took only a part. Another try says why, or writes the rest.
     let rest = Buffer.concat(chunks).subarray(bytesWritten)
     while (rest.length > 0) rest = rest.subarray((await this.#handle.write(rest)).bytesWritten)
@@ -163,4 +163,13 @@ class FileWriter {
     await this.#writing.catch(() => undefined)
     await this.#handle.close().catch(() => undefined)
   }
+}
+
+/**
+ * Frees chunks that nothing refers to. The garbage collector would let 64 MB of them add up. A chunk that is only a part
+ * of its memory may share it with the beginning of the next part of the body.
+ */
+function freeMemory(chunks: readonly Buffer[]): void {
+  for (const { buffer, byteLength } of chunks)
+    if (buffer.byteLength === byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
