@@ -42,6 +42,19 @@ export function makeBody(context: DefinitionContext, node: Node, part: BodyPart)
   return { types: Object.fromEntries(types), ...(json !== undefined && { json }) }
 }
 
+/** Reports media types that action classes do not know: they get JSON. */
+export function checkClassContent(
+  { loading: { report } }: DefinitionContext,
+  { value }: Entry,
+  { types = {} }: Body,
+): void {
+  const other = Object.keys(types).find((type) => !isJsonType(type))
+  const at = value.kind === 'map' ? value.entries.get('request')?.keySpan : undefined
+  if (other === undefined || at === undefined) return
+  const problem = `An action class cannot read ${other}, only JSON`
+  report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem }, hint: 'Use an action in a file' })
+}
+
 function isEmptyContent(node: Node): boolean {
   return node.kind === 'scalar' || (node.kind === 'list' ? node.items.length === 0 : entriesOf(node).length === 0)
 }

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../contract/index.ts'
 import { isReservedName, parseDuration } from '../kit/index.ts'
 import type { HttpMethod, Method } from './definition.ts'
 import { makeAction } from './make-action.ts'
-import { makeBody, type Body } from './make-content.ts'
+import { checkClassContent, makeBody, type Body } from './make-content.ts'
 import { makeParameters } from './make-parameters.ts'
 import { makeResponses } from './make-responses.ts'
 import { readBodyLimits } from './read-body-limits.ts'
@@ -62,6 +62,7 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
     compression: isFalse(valueOf(node, 'compression')) ? (false as const) : undefined,
     at: locationOf(entry.keySpan),
   }
+  if (method.action !== undefined && 'class' in method.action) checkClassContent(context, entry, request)
   return method.action === undefined ? undefined : omitUndefined({ ...method, action: method.action })
 }
 

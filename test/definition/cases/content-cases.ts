@@ -340,6 +340,16 @@ export const contentCases: readonly Case[] = [
     ],
   },
   {
+    name: 'content of an action class',
+    files: {
+      'waypost.yml':
+        'routes:\n  /x:\n    scopes: []\n    methods:\n      POST:\n        action: { class: echo }\n        request: { content: { application/json: true, text/plain: { type: string } } }\n',
+    },
+    problems: [
+      'waypost.yml:7:9 «request» WP_DEFINITION_VALUE_INVALID An action class cannot read text/plain, only JSON | Use an action in a file',
+    ],
+  },
+  {
     name: 'an unknown schema in content',
     files: {
       'waypost.yml':
