@@ -16,8 +16,8 @@ const multipart = {
   },
 }
 
+// oxlint-disable-next-line typescript/no-explicit-any -- the type of a document
 function describe(requestTypes: object, request?: object): any {
-  // oxlint-disable-next-line typescript/no-explicit-any
   const method = makeMethod('POST', 'a.ts', { requestTypes, ...(request && { request }) } as never)
   const at = { file: 'waypost.yml', line: 1, column: 1 }
   const api = {
@@ -26,7 +26,7 @@ function describe(requestTypes: object, request?: object): any {
     scopes: {},
     rates: {},
   }
-  const { paths } = makeOpenApi(api as never, {} as never) as any // oxlint-disable-line typescript/no-explicit-any
+  const { paths } = makeOpenApi(api, {}) as any // oxlint-disable-line typescript/no-explicit-any
   return paths['/book'].post.requestBody
 }
 
