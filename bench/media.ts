@@ -49,7 +49,7 @@ async function loadEtag(port: number): Promise<string> {
   return response.headers.get('etag')!
 }
 
-/** What one open stream takes. */
+/** What one open stream takes beyond the server without streams. */
 interface StreamCost {
   readonly kb: number
   readonly heapKb: number
@@ -85,20 +85,27 @@ async function measureStreams({ child, port }: BenchServer): Promise<StreamCost>
   for (const socket of warm) socket.destroy()
   await pause(500)
   const idle = (await ask(child, 'memory')) as Usage
+  const idleMicros = await measureCpu(child) // Waypost also reads its change feed
   const sockets = await openStreams(port, streams, counter)
   await pause(settleMs)
-  const before = (await ask(child, 'cpu')) as Usage
   counter.events = 0
-  await pause(measureMs)
-  const after = (await ask(child, 'cpu')) as Usage
+  const micros = await measureCpu(child)
   const { events } = counter
   const open = (await ask(child, 'memory')) as Usage
   for (const socket of sockets) socket.destroy()
   return {
     kb: Math.max(0.1, open.rssBytes - idle.rssBytes) / streams / 1024,
     heapKb: (open.heapBytes - idle.heapBytes) / streams / 1024,
-    micros: (after.cpuMicros - before.cpuMicros) / events,
+    micros: Math.max(0.1, micros - idleMicros) / events,
   }
+}
+
+/** Returns the processor time that a server takes while this process waits. */
+async function measureCpu(child: BenchServer['child']): Promise<number> {
+  const before = (await ask(child, 'cpu')) as Usage
+  await pause(measureMs)
+  const after = (await ask(child, 'cpu')) as Usage
+  return after.cpuMicros - before.cpuMicros
 }
 
 /** Opens streams and waits for the first event of each. */

@@ -13,6 +13,7 @@ export interface ConditionalRequest {
 type EntityTags = '*' | readonly { readonly tag: string; readonly isWeak: boolean }[]
 
 const entityTag = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/
+const eachEntityTag = new RegExp(entityTag.source, 'g')
 const entityTags = new RegExp(String.raw`^${entityTag.source}(?:\s*,\s*${entityTag.source})*$`)
 
 /** Parses If-Match, If-None-Match or an ETag (RFC 9110 §8.8.3); undefined if it is something else. */
@@ -20,8 +21,7 @@ function parseEntityTags(header: string): EntityTags | undefined {
   const text = header.trim()
   if (text === '*') return '*'
   if (!entityTags.test(text)) return undefined
-  const found = text.matchAll(new RegExp(entityTag.source, 'g'))
-  return Array.from(found, ([, weak, tag]) => ({ tag: tag!, isWeak: weak !== undefined }))
+  return Array.from(text.matchAll(eachEntityTag), ([, weak, tag]) => ({ tag: tag!, isWeak: weak !== undefined }))
 }
 
 /** Whether one of several entity tags is the current one. In a strong comparison, weak tags match nothing. */
@@ -76,6 +76,7 @@ export function makeCaching({
   if (cache === undefined) return undefined
   const shared = cacheControlOf(cache)
   const own = cacheControlOf({ maxAgeMs: cache.maxAgeMs })
+  const tagOf = rememberLast()
   return (reply, status, payload) => {
     if (status >= 300 && status !== 304) return
     if (!reply.hasHeader('cache-control')) {
@@ -84,7 +85,24 @@ export function makeCaching({
     }
     addVary(reply, 'Authorization')
     const isWhole = typeof payload === 'string' || payload instanceof Uint8Array
-    if (status === 200 && isWhole && !reply.hasHeader('etag')) reply.header('etag', etagOf(payload))
+    if (status === 200 && isWhole && !reply.hasHeader('etag')) reply.header('etag', tagOf(payload))
+  }
+}
+
+/** Longer texts are not kept in memory to compare with. */
+const maxKept = 4096
+
+/** Makes a function that returns the ETag of a body. Many requests in a row have the same one. */
+function rememberLast(): (payload: string | Uint8Array) => string {
+  let last = ''
+  let lastTag = ''
+  return (payload) => {
+    if (typeof payload !== 'string' || payload.length > maxKept) return etagOf(payload)
+    if (payload !== last || lastTag === '') {
+      lastTag = etagOf(payload)
+      last = payload
+    }
+    return lastTag
   }
 }
 
@@ -107,6 +125,7 @@ export function isKnown(reply: FastifyReply, status: number): boolean {
 export function hasVersion(headers: ConditionalRequest['headers'], { etag, lastModified }: Validators): boolean {
   const ifNoneMatch = headers['if-none-match']
   if (ifNoneMatch !== undefined) {
+    if (ifNoneMatch === etag && ifNoneMatch.startsWith('"')) return true // the usual case
     const tags = parseEntityTags(String(ifNoneMatch))
     return typeof etag === 'string' && tags !== undefined && isListed(tags, etag, 'weak')
   }
@@ -117,7 +136,7 @@ export function hasVersion(headers: ConditionalRequest['headers'], { etag, lastM
 
 /** Removes what a 304 must not say about a body. */
 export function removeBodyHeaders(reply: FastifyReply): void {
-  for (const name of bodyHeaders) reply.removeHeader(name)
+  for (const name of bodyHeaders) if (reply.hasHeader(name)) reply.removeHeader(name)
 }
 
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
@@ -132,6 +151,7 @@ function parseHttpDate(header: unknown): number | undefined {
 /** Adds a name to `Vary`. */
 export function addVary(reply: FastifyReply, name: string): void {
   const known = String(reply.getHeader('vary') ?? '')
+  if (known === '') return void reply.header('vary', name)
   if (known === '*' || known.split(',').some((one) => one.trim().toLowerCase() === name.toLowerCase())) return
-  reply.header('vary', known === '' ? name : `${known}, ${name}`)
+  reply.header('vary', `${known}, ${name}`)
 }

@@ -9,6 +9,7 @@ import { addVary, isKnown, makeCaching, removeBodyHeaders } from './conditions.t
 import { isUnwelcome } from './connections.ts'
 import { errors } from './errors.ts'
 import { discardResult } from './raw-body.ts'
+import { LeanResponse } from './lean-messages.ts'
 import type { RouteCounter } from './route-statistics.ts'
 import type { RunningActions } from './running-actions.ts'
 import { accepts } from './media/accept.ts'
@@ -156,6 +157,7 @@ function makeResponder(sending: Sending, sources: SendSources) {
   const { pageHeaders, basePath, compression } = sources
   const hasSeveralTypes = resultTypesOf(method).length > 1
   const addCaching = makeCaching(method)
+  const addBrowserHeaders = makeBrowserHeaders(pageHeaders)
   const isReading = method.method === 'GET'
   const isCompressed = compression && method.compression !== false
   return (reply: FastifyReply, { status, written, explicit }: PreparedResponse): Promise<void> | undefined => {
@@ -179,7 +181,7 @@ function makeResponder(sending: Sending, sources: SendSources) {
     }
     reply.code(status).header('content-type', type)
     if (hasSeveralTypes) addVary(reply, 'Accept')
-    if (!isJson) addBrowserHeaders(reply, hasTrustedHtml(method, explicit), pageHeaders)
+    if (!isJson) addBrowserHeaders(reply, hasTrustedHtml(method, explicit))
     if (payload instanceof Readable && !startStreaming(reply, payload, sources, sending)) {
       reply.send()
       return undefined
@@ -309,13 +311,19 @@ function hasTrustedHtml({ html }: ManifestMethod, explicit: ExplicitResponse | u
 }
 
 /**
- * Adds headers for responses that a browser may display. The action's headers take precedence, except for the sandbox
- * if its HTML is not trusted.
+ * Makes the function that adds headers for responses that a browser may display. The action's headers take precedence, except
+ * for the sandbox if its HTML is not trusted.
  */
-function addBrowserHeaders(reply: FastifyReply, isTrusted: boolean, headers: SendSources['pageHeaders']): void {
-  for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value)
-  if (!isTrusted) reply.headers(sandbox)
-  // Other policies would let a page keep a reference to a window of the login pages, the backend or the portal on the
-  // same origin, and read passwords and tokens.
-  reply.header('cross-origin-opener-policy', 'same-origin').removeHeader('cross-origin-embedder-policy')
+function makeBrowserHeaders(pageHeaders: SendSources['pageHeaders']) {
+  const { 'cross-origin-embedder-policy': _, ...headers } = pageHeaders
+  return (reply: FastifyReply, isTrusted: boolean): void => {
+    const { raw } = reply
+    if (raw instanceof LeanResponse) raw.baseHeaders = headers
+    else for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) reply.header(name, value)
+    if (!isTrusted) reply.headers(sandbox)
+    // Other policies would let a page keep a reference to a window of the login pages, the backend or the portal on the
+    // same origin, and read passwords and tokens.
+    reply.header('cross-origin-opener-policy', 'same-origin')
+    if (reply.hasHeader('cross-origin-embedder-policy')) reply.removeHeader('cross-origin-embedder-policy')
+  }
 }

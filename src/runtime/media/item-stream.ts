@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 
 /** Writes one item of a stream. @throws for an invalid item */
 type ItemWriter = (item: unknown) => string
@@ -21,6 +21,9 @@ export class ItemStream extends Readable {
   readonly #write: ItemWriter
   #isPulling = false
   #hasReturned = false
+  /** What `pipe` writes to. */
+  #target: Writable | undefined
+  #endsTarget = true
   /** Items that were sent. */
   count = 0
   /** Called once before the first value is asked for. */
@@ -40,15 +43,21 @@ export class ItemStream extends Readable {
   /** Sends a comment, unless the client has not read what was sent before. */
   remind(): void {
     const { comment } = this.format
-    if (comment !== undefined && this.readableLength === 0 && !this.destroyed) this.push(comment)
+    if (comment === undefined || this.destroyed || this.readableEnded) return
+    if (this.#target?.writableNeedDrain !== true && this.readableLength === 0) this.#send(comment)
   }
 
   override _read(): void {
-    if (this.#isPulling) return
-    const { onStart } = this
-    this.onStart = undefined
-    onStart?.()
-    this.#pull()
+    if (this.#target === undefined) this.#start()
+  }
+
+  /** Writes without the buffer of a stream, whose events cost more than those that are sent. */
+  override pipe<Target extends NodeJS.WritableStream>(target: Target, { end = true }: { end?: boolean } = {}): Target {
+    this.#target = target as unknown as Writable
+    this.#endsTarget = end
+    this.#target.on('drain', this.#start)
+    process.nextTick(this.#start)
+    return target
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
@@ -61,6 +70,27 @@ export class ItemStream extends Readable {
     // A source that waits for something returns after that: it gets the signal of the context too.
     const end = async () => this.#source.return?.()
     end().then(returned, returned)
+  }
+
+  readonly #start = (): void => {
+    if (this.#isPulling || this.destroyed || this.readableEnded) return
+    const { onStart } = this
+    this.onStart = undefined
+    onStart?.()
+    this.#pull()
+  }
+
+  /** @returns whether more may be sent now */
+  #send(text: string): boolean {
+    return this.#target === undefined ? this.push(text) : this.#target.write(text)
+  }
+
+  #finish(): void {
+    this.#hasReturned = true
+    if (this.#endsTarget) this.#target?.end()
+    this.push(null)
+    if (this.#target !== undefined) this.resume() // emits the end
+    this.onReturned?.()
   }
 
   #pull(): void {
@@ -77,12 +107,7 @@ export class ItemStream extends Readable {
   readonly #got = ({ done, value }: IteratorResult<unknown>): void => {
     this.#isPulling = false
     if (this.destroyed) return
-    if (done === true) {
-      this.#hasReturned = true
-      this.push(null)
-      this.onReturned?.()
-      return
-    }
+    if (done === true) return this.#finish()
     let text
     try {
       text = this.#write(value)
@@ -90,7 +115,7 @@ export class ItemStream extends Readable {
       return this.#failed(error)
     }
     this.count += 1
-    if (this.push(text)) this.#pull()
+    if (this.#send(text)) this.#pull()
   }
 
   readonly #failed = (error: unknown): void => {

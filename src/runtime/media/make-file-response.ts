@@ -16,7 +16,7 @@ interface Source {
   readonly size: number
   readonly etag?: string
   readonly modifiedMs?: number
-  read(range?: ByteRange): Readable
+  read(range?: ByteRange): Promise<Uint8Array | Readable>
   close(): void
 }
 
@@ -39,7 +39,7 @@ export async function makeFileResponse(
   const opened = source instanceof Blob ? readBlob(source) : await readFile(source, options)
   if (opened === undefined) throw new ActionProblem(404, 'There is no such file')
   try {
-    return respond(opened, options, asking)
+    return await respond(opened, options, asking)
   } catch (error) {
     opened.close()
     throw error
@@ -52,7 +52,8 @@ function readBlob(blob: Blob): Source {
     type: blob.type === '' ? undefined : blob.type,
     size: blob.size,
     // The error of a stream that is read by something else is that of its reader.
-    read: (range) => Readable.from((range === undefined ? blob : blob.slice(range.start, range.end + 1)).stream()),
+    read: async (range) =>
+      Readable.from((range === undefined ? blob : blob.slice(range.start, range.end + 1)).stream()),
     close: () => undefined,
   }
 }
@@ -64,15 +65,18 @@ async function readFile(source: string | URL, { root }: FileOptions): Promise<So
   return file && { ...file, type: undefined }
 }
 
-function respond(source: Source, options: FileOptions, { request, now, closeLater }: Asking): FileResponse {
+async function respond(
+  source: Source,
+  options: FileOptions,
+  { request, now, closeLater }: Asking,
+): Promise<FileResponse> {
   const { etag, size } = source
   const lastModified = source.modifiedMs === undefined ? undefined : new Date(source.modifiedMs).toUTCString()
-  if (etag !== undefined) assertPrecondition({ method: 'GET', headers: request.headers }, etag)
+  if (etag !== undefined && request.headers['if-match'] !== undefined)
+    assertPrecondition({ method: 'GET', headers: request.headers }, etag)
   const isKnown = hasVersion(request.headers, { etag, lastModified })
   const mayBeDivided = request.method === 'GET' && !isKnown
   const range = mayBeDivided ? findRange(request, source, { lastModified, now }) : undefined
-  const stream = source.read(range)
-  closeLater(stream)
   const type = options.type ?? source.type
   const headers: OutgoingHttpHeaders = {
     ...(type !== undefined && { 'content-type': type }),
@@ -86,8 +90,17 @@ function respond(source: Source, options: FileOptions, { request, now, closeLate
     'content-length': range === undefined ? size : range.end - range.start + 1,
     ...(range !== undefined && { 'content-range': `bytes ${range.start}-${range.end}/${size}` }),
   }
-  return new FileResponse(range === undefined ? 200 : 206, stream, headers)
+  const status = range === undefined ? 200 : 206
+  if (request.method === 'HEAD' || isKnown) {
+    source.close()
+    return new FileResponse(status, noBytes, headers)
+  }
+  const body = await source.read(range)
+  if (body instanceof Readable) closeLater(body)
+  return new FileResponse(status, body, headers)
 }
+
+const noBytes = new Uint8Array()
 
 /** @throws WP_RUNTIME_RANGE */
 function findRange(

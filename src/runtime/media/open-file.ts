@@ -1,6 +1,6 @@
-import { constants, close, createReadStream, fstat, open, realpath, type BigIntStats } from 'node:fs'
+import { constants, close, createReadStream, fstat, open, read, realpath, type BigIntStats } from 'node:fs'
 import path from 'node:path'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { ByteRange } from './range.ts'
@@ -13,15 +13,16 @@ export interface OpenFile {
   readonly etag: string
   /** In whole seconds, as HTTP dates are. */
   readonly modifiedMs: number
-  /** Returns a stream of its bytes, which closes the file. Call it once. */
-  read(range?: ByteRange): Readable
+  /** Returns its bytes, or a stream of many, and closes the file after that. Call it once. */
+  read(range?: ByteRange): Promise<Uint8Array | Readable>
   close(): void
 }
 
 // Callbacks, because a FileHandle that is not closed ends the process when it is collected.
 const openFd = promisify(open)
 const statFd = promisify(fstat) as unknown as (fd: number, options: { bigint: true }) => Promise<BigIntStats>
-const resolveLinks = promisify(realpath)
+const readFd = promisify(read)
+const resolveLinks = promisify(realpath.native)
 // Opening a pipe must not wait for a writer.
 const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 const flagsInside = flags | (constants.O_NOFOLLOW ?? 0)
@@ -59,16 +60,35 @@ async function findInside(root: string, name: string | URL): Promise<string | un
   const segments = name.split(path.sep === '\\' ? /[/\\]/ : '/')
   const isInside = segments.every((one) => one !== '' && !one.startsWith('.') && !one.includes('\0'))
   if (!isInside || path.isAbsolute(name)) return undefined
-  const folder = await resolveLinks(root)
+  const folder = await resolveRoot(root)
   const file = await resolveLinks(path.join(folder, ...segments))
   const relative = path.relative(folder, file)
   const isOutside = relative === '' || relative.split(path.sep)[0] === '..' || path.isAbsolute(relative)
   return isOutside ? undefined : file
 }
 
+const resolvedRoots = new Map<string, { readonly folder: Promise<string>; readonly until: number }>()
+const rootMs = 1000
+const maxRoots = 100
+
+/** Returns the folder that a path leads to, which may be a link. Remembered for a second. */
+function resolveRoot(root: string): Promise<string> {
+  const now = performance.now()
+  const known = resolvedRoots.get(root)
+  if (known !== undefined && known.until > now) return known.folder
+  if (resolvedRoots.size >= maxRoots) resolvedRoots.clear()
+  const folder = resolveLinks(root)
+  resolvedRoots.set(root, { folder, until: now + rootMs })
+  return folder
+}
+
 async function openPath(file: string, openFlags: number): Promise<OpenFile | undefined> {
   const fd = await openFd(file, openFlags)
-  const closeFile = () => close(fd, () => undefined)
+  let isClosed = false
+  const closeFile = () => {
+    if (!isClosed) close(fd, () => undefined)
+    isClosed = true // another file may get the number
+  }
   try {
     const stats = await statFd(fd, { bigint: true })
     if (stats.isFile()) return describeFile(file, { fd, stats, close: closeFile })
@@ -90,11 +110,30 @@ function describeFile(
     size,
     etag: `"${stats.mtimeNs.toString(36)}-${size.toString(36)}"`,
     modifiedMs: Number(stats.mtimeMs - (stats.mtimeMs % 1000n)),
-    read({ start, end } = { start: 0, end: size - 1 }) {
-      if (end >= start) return createReadStream('', { fd, start, end }) // a file that grows must not exceed its announced length
-      closeFile()
-      return Readable.from([])
+    // A file that grows meanwhile must not exceed its announced length.
+    async read({ start, end } = { start: 0, end: size - 1 }) {
+      const length = end - start + 1
+      if (length > maxBytesAtOnce) return createReadStream('', { fd, start, end })
+      try {
+        return await readPart(fd, start, length)
+      } finally {
+        closeFile()
+      }
     },
     close: closeFile,
   }
+}
+
+/** Reading this much at once takes less time than a stream. */
+const maxBytesAtOnce = 64 * 1024
+
+/** @throws if the file has become shorter */
+async function readPart(fd: number, start: number, length: number): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafeSlow(length)
+  for (let position = 0; position < length;) {
+    const { bytesRead } = await readFd(fd, bytes, position, length - position, start + position)
+    if (bytesRead === 0) throw new Error('the file has become shorter')
+    position += bytesRead
+  }
+  return bytes
 }
