@@ -125,7 +125,7 @@ export function isKnown(reply: FastifyReply, status: number): boolean {
 export function hasVersion(headers: ConditionalRequest['headers'], { etag, lastModified }: Validators): boolean {
   const ifNoneMatch = headers['if-none-match']
   if (ifNoneMatch !== undefined) {
-    if (ifNoneMatch === etag && ifNoneMatch.startsWith('"')) return true // the usual case
+    if (typeof etag === 'string' && ifNoneMatch === etag && etag.startsWith('"')) return true // the usual case
     const tags = parseEntityTags(String(ifNoneMatch))
     return typeof etag === 'string' && tags !== undefined && isListed(tags, etag, 'weak')
   }
