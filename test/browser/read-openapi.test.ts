@@ -56,6 +56,40 @@ rate: { slow: { limit: 10, window: 1m } }
 scope: { order: { description: To place orders }, admin: {} }
 `
 
+test('a response of several media types has a header that chooses one, and a stream the schema of its items', async () => {
+  const { groups } = readOpenApi(
+    await describeYaml(`
+schema:
+  Order: { type: object, required: [id], properties: { id: { type: integer, examples: [7] } } }
+routes:
+  /order:
+    methods:
+      GET: { public: true, response: { content: { application/json: Order, text/csv: { type: string }, text/event-stream: Order } }, action: a.ts }
+  /image: { methods: { GET: { public: true, response: { content: [image/png] }, action: a.ts } } }
+`),
+  )
+  const [image, orders] = groups.flatMap(({ operations }) => operations) as [Operation, Operation]
+  const success = ({ responses }: Operation) => responses.find(({ status }) => status === '200')!
+  const { content, others } = success(orders)
+  assert.deepEqual(
+    [content!, ...others].map(({ type, isStream }) => [type, isStream]),
+    [
+      ['application/json', false],
+      ['text/csv', false],
+      ['text/event-stream', true],
+    ],
+  )
+  assert.deepEqual(others[1]!.example, { id: 7 })
+  assert.deepEqual(Object.keys(orders.headers['properties'] as object), ['Accept', 'Last-Event-ID'])
+  assert.deepEqual(success(image).content, {
+    type: 'image/png',
+    schema: { type: 'string', format: 'binary', contentMediaType: 'image/png' },
+    isStream: false,
+    example: undefined,
+  })
+  assert.deepEqual(Object.keys(image.headers['properties'] as object), ['Range'])
+})
+
 describe('the reference of the portal', () => {
   let reference: Reference
   before(async () => {

@@ -266,7 +266,7 @@ interface BodyViewProps {
 }
 
 /** A body of one media type. */
-function BodyView({ content: { type, schema }, isOnly, label, named, use }: BodyViewProps) {
+function BodyView({ content: { type, schema, isStream }, isOnly, label, named, use }: BodyViewProps) {
   // The description of a response is that of its schema.
   const { description: _, ...shown } = toSchema(schema)
   const isUsual = isOnly && (type === 'application/json' || type === '*/*')
@@ -281,6 +281,7 @@ function BodyView({ content: { type, schema }, isOnly, label, named, use }: Body
       {isUsual ? null : (
         <p className="soft">
           <code translate="no">{type}</code>
+          {isStream ? ` · ${texts.eachItem}` : ''}
         </p>
       )}
       {Object.keys(shown).length === 0 ? (

@@ -79,7 +79,9 @@ interface Header {
 
 export interface Content {
   readonly type: string
+  /** Of a stream, that of one item. */
   readonly schema: unknown
+  readonly isStream: boolean
   /** Undefined if there is none and none can be made. */
   readonly example: unknown
 }
@@ -159,6 +161,9 @@ function readOperation({ method, path, operation }: Place, source: Source): Oper
     scopes: (security ?? []).flatMap(({ oauth2 }) => listOf(oauth2).filter((scope) => typeof scope === 'string')),
   }
   const summary = textOf(operation['summary'])
+  const responses = Object.entries(mapOf(operation['responses']))
+    .map(([status, response]) => readResponse(status, response, source))
+    .toSorted((a, b) => compare(a.status, b.status))
   return {
     id: textOf(operation['operationId']) || `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, '-')}`,
     method: method.toUpperCase(),
@@ -170,11 +175,9 @@ function readOperation({ method, path, operation }: Place, source: Source): Oper
     ...access,
     pathParameters: readParameters(parameters, 'path'),
     query: readParameters(parameters, 'query'),
-    headers: readParameters(parameters, 'header'),
+    headers: addAccept(readParameters(parameters, 'header'), responses),
     body: readBody(operation['requestBody'], source),
-    responses: Object.entries(mapOf(operation['responses']))
-      .map(([status, response]) => readResponse(status, response, source))
-      .toSorted((a, b) => compare(a.status, b.status)),
+    responses,
   }
 }
 
@@ -207,6 +210,14 @@ function readParameters(all: readonly unknown[], place: 'path' | 'query' | 'head
     properties: Object.fromEntries(own.map((one) => [one['name'], readParameter(one)])),
     ...(required.length === 0 ? {} : { required }),
   }
+}
+
+/** OpenAPI does not describe the header that chooses a media type, because the media types say it. */
+function addAccept(headers: Schema, responses: readonly Response[]): Schema {
+  const success = responses.find(({ status }) => status.startsWith('2'))
+  const types = [success?.content, ...(success?.others ?? [])].map((content) => content?.type)
+  if (types.length < 2) return headers
+  return { ...headers, properties: { Accept: { type: 'string', enum: types }, ...mapOf(headers['properties']) } }
 }
 
 function readParameter({ schema, description, deprecated }: Json): Schema {
@@ -266,10 +277,12 @@ interface ExampleSource {
 }
 
 function readContent(type: string, media: Json, { schemas, hidden }: ExampleSource): Content {
-  const { schema = true } = media
+  const { schema: own = true, 'x-item-schema': item } = media
+  const isStream = item !== undefined
+  const schema = isStream ? item : own
   const isEmpty = isMap(schema) && Object.keys(schema).length === 0
-  const made = isJsonType(type) && !isEmpty ? exampleOf(schema, schemas, hidden) : undefined
-  return { type, schema, example: 'example' in media ? media['example'] : (made ?? undefined) }
+  const made = (isJsonType(type) || isStream) && !isEmpty ? exampleOf(schema, schemas, hidden) : undefined
+  return { type, schema, isStream, example: 'example' in media ? media['example'] : (made ?? undefined) }
 }
 
 /** Whether bodies of a media type are JSON. */

@@ -40,6 +40,7 @@ export const operationTexts = {
   responses: 'Responses',
   noBody: 'No body.',
   anyBody: 'The format is not declared.',
+  eachItem: 'each item, as it arrives',
   responseHeaders: 'Response headers',
   errors: 'Errors',
   errorsText: 'Format of errors',
