@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { findFlaws, openBrowser, openPage } from '../support/browser.ts'
 import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { checkLooks, goTo } from './backend-world.ts'
+import { bodyFiles, makePng } from '../runtime/bodies-site.ts'
 import { shop } from './docs-world.ts'
 import { checkPrinted } from './printed.ts'
 import { isLong } from '../support/forms.ts'
@@ -43,6 +44,24 @@ describe('the content of /docs', { timeout: 600_000 }, () => {
     ])
     await prose.getByText('<script>window.ran = true</script>').waitFor()
     assert.equal(await page.evaluate('window.ran'), undefined)
+    assert.deepEqual(complaints, [])
+  })
+
+  test('files are chosen and sent, and code sends the same', async () => {
+    await using books = await openProjectServer({ files: bodyFiles, isDevelopment: true })
+    await using opened = await openPage(browser, books.url, { viewport: { width: 1440, height: 900 } })
+    const { page, complaints } = opened
+    await page.goto(`${books.url}/docs/operation/createBook`)
+    await page.getByText('At most 3mb; image/png or image/jpeg').first().waitFor()
+    await page.getByRole('tab', { name: 'Try it' }).click()
+    await page.getByLabel('title').fill('Sea')
+    await page.getByLabel('tags').fill('a\nb')
+    const cover = { name: 'c.png', mimeType: 'image/png', buffer: makePng() }
+    await page.locator('input[type="file"]').first().setInputFiles(cover)
+    await page.getByText('Code of this request').click()
+    await page.getByText("-F 'cover=@c.png;type=image/png'").waitFor()
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.locator('section[aria-live="polite"]').getByText('c.png').waitFor()
     assert.deepEqual(complaints, [])
   })
 

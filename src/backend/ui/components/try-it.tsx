@@ -21,7 +21,11 @@ export function TryIt({ method }: { readonly method: ResponseOf<'GET /release/:i
   const user = useStore(sessionStore)?.user.name ?? ''
   return (
     <TryMethod
-      method={{ ...method, hasBody: ['POST', 'PUT', 'PATCH'].includes(method.method) }}
+      method={{
+        ...method,
+        hasBody: ['POST', 'PUT', 'PATCH'].includes(method.method),
+        bodyTypes: Object.entries(method.request_types ?? {}).map(([type, media]) => ({ type, ...media })),
+      }}
       baseUrl={issuer}
       user={user}
       tokens={tokens}

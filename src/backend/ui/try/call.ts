@@ -1,5 +1,6 @@
 // Sends calls to methods of an API and keeps the last ones.
 import { makeStore } from '../session/store.ts'
+import type { MadeBody } from './body-values.ts'
 import { readBody, type ReadBody } from './read-body.ts'
 import type { SentRequest } from './write-code.ts'
 import { tryItTexts as texts } from './try-texts.ts'
@@ -7,6 +8,8 @@ import { tryItTexts as texts } from './try-texts.ts'
 interface CallRequest extends SentRequest {
   /** With the query. */
   readonly path: string
+  /** A body of another type than JSON. */
+  readonly made?: Omit<MadeBody, 'code'>
 }
 
 /** A call and its response. */
@@ -94,7 +97,7 @@ async function loadUnlessStopped(tokens: TokenSource, signal: AbortSignal): Prom
 }
 
 async function sendRequest(
-  { method, path, url, headers = [], body }: CallRequest,
+  { method, path, url, headers = [], body, made }: CallRequest,
   authorization: { readonly authorization?: string },
   { signal, onProgress }: Sending,
 ): Promise<Call> {
@@ -115,8 +118,10 @@ async function sendRequest(
         ...Object.fromEntries(headers),
         ...authorization,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(made?.contentType === undefined ? {} : { 'content-type': made.contentType }),
       },
       ...(body === undefined ? {} : { body }),
+      ...(made?.payload === undefined ? {} : { body: made.payload }),
       credentials: 'omit',
       redirect: 'manual', // the token must not follow
       cache: 'no-store',

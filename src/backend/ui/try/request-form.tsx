@@ -1,6 +1,9 @@
 import { NativeSelect, Textarea, TextInput } from '@mantine/core'
 import { tryItTexts as texts } from './try-texts.ts'
+import { BodyFields, BodyTypeField } from './body-fields.tsx'
+import { kindOf } from './body-values.ts'
 import {
+  chosenType,
   findVariants,
   isDots,
   isList,
@@ -31,6 +34,8 @@ interface RequestFieldsProps {
 /** The fields of a request: path parameters, query, headers and body. */
 export function RequestFields({ method, values, onChange }: RequestFieldsProps) {
   const { parameters, body, example } = values
+  const chosen = chosenType(method, values)
+  const sent = values.sent ?? { type: chosen?.type ?? '', texts: {}, files: {} }
   const [main, more] = splitParameters(parametersOf(method.query, method.schemas))
   const fields = (all: readonly Parameter[], kind: string) =>
     all.map((parameter) => (
@@ -56,7 +61,21 @@ export function RequestFields({ method, values, onChange }: RequestFieldsProps) 
         </details>
       )}
       {fields(parametersOf(method.headers, method.schemas), 'header')}
-      {method.hasBody ? (
+      {chosen === undefined ? null : (
+        <BodyTypeField
+          types={method.bodyTypes ?? []}
+          chosen={chosen.type}
+          onChange={(type) => onChange({ ...values, sent: { ...sent, type } })}
+        />
+      )}
+      {chosen !== undefined && kindOf(chosen) !== 'json' ? (
+        <BodyFields
+          body={chosen}
+          values={sent}
+          named={method.schemas}
+          onChange={(next) => onChange({ ...values, sent: next })}
+        />
+      ) : method.hasBody ? (
         <div>
           <Textarea
             label={texts.body}

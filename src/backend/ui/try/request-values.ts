@@ -1,4 +1,5 @@
 // The values of the form of a request, and the request that they make.
+import type { BodyType, BodyValues } from './body-values.ts'
 import { resolveSchema, toSchema, type NamedSchemas, type Schema } from '../components/named-schemas.ts'
 
 /** A method that can be called. */
@@ -16,6 +17,8 @@ export interface CalledMethod {
   /** The schemas that they refer to. */
   readonly schemas: NamedSchemas
   readonly hasBody: boolean
+  /** Its media types, if `content` lists them. */
+  readonly bodyTypes?: readonly BodyType[] | undefined
   /** An example of the body. */
   readonly example?: unknown
 }
@@ -36,6 +39,8 @@ export interface RequestValues {
   readonly body: string
   /** The example that the body began as. */
   readonly example: string
+  /** Of a method that lists media types. */
+  readonly sent?: BodyValues
 }
 
 export function parametersOf(schema: unknown, named: NamedSchemas): readonly Parameter[] {
@@ -101,7 +106,13 @@ export function keepTyped(method: CalledMethod, values: RequestValues): RequestV
     parameters: Object.fromEntries(kept),
     body: followExample(values.body, { before: values.example, after: example }),
     example,
+    ...(values.sent !== undefined && { sent: values.sent }),
   }
+}
+
+/** Returns the chosen media type, or the first one; undefined if the method does not list them. */
+export function chosenType({ bodyTypes = [] }: CalledMethod, { sent }: RequestValues): BodyType | undefined {
+  return bodyTypes.find(({ type }) => type === sent?.type) ?? bodyTypes[0]
 }
 
 /** Whether the field of a parameter can show a value: one that it does not show must not be sent. */

@@ -4,10 +4,12 @@ import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 
 import { ProblemAlert } from '../components/problem.tsx'
 import { ResponseView, History } from './response-view.tsx'
 import { lacksScope, sendCall, type Call, type TokenSource } from './call.ts'
+import { kindOf, makeBody } from './body-values.ts'
 import { CodeOfRequest } from './code-of-request.tsx'
 import { RequestFields } from './request-form.tsx'
 import { tryItTexts as texts } from './try-texts.ts'
 import {
+  chosenType,
   firstValues,
   hasDots,
   keepTyped,
@@ -16,6 +18,15 @@ import {
   type CalledMethod,
   type RequestValues,
 } from './request-values.ts'
+
+/** Returns the body, and how code writes it. */
+function writeBody(method: CalledMethod, values: RequestValues) {
+  const type = chosenType(method, values)
+  if (type === undefined || kindOf(type) === 'json') return { body: method.hasBody ? values.body : undefined }
+  const sent = values.sent ?? { type: type.type, texts: {}, files: {} }
+  const { code, ...made } = makeBody(type, sent, method.schemas)
+  return { body: undefined, code, made }
+}
 
 interface TryMethodProps {
   readonly method: CalledMethod
@@ -49,7 +60,7 @@ export function TryMethod(props: TryMethodProps) {
     path,
     url: baseUrl + path,
     headers: writeHeaders(method, values),
-    body: method.hasBody ? values.body : undefined,
+    ...writeBody(method, values),
     hasToken,
   }
   const abort = useRef(new AbortController())

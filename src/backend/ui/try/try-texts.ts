@@ -3,6 +3,9 @@ import { countOf, numbers } from '../components/format.ts'
 export const tryItTexts = {
   more: (amount: number) => `More parameters (${numbers.format(amount)})`,
   body: 'Body',
+  bodyType: 'Media type of the body',
+  file: (type: string) => `File (${type})`,
+  jsonPart: 'JSON',
   reset: 'Reset to the example',
   token: 'Token',
   tokenText: 'A token that is valid for 15 minutes, with your scopes of the project, but no backend scopes.',

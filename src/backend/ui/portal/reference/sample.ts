@@ -1,5 +1,6 @@
 import { resolveSchema, toSchema, type NamedSchemas, type Schema } from '../../components/named-schemas.ts'
-import type { SentRequest } from '../../try/write-code.ts'
+import { kindOf, partsOf } from '../../try/body-values.ts'
+import type { CodeField, SentRequest } from '../../try/write-code.ts'
 import type { Operation } from './read-openapi.ts'
 
 interface SampleSources {
@@ -25,9 +26,24 @@ export function sampleOf(operation: Operation, { baseUrl, schemas }: SampleSourc
     method,
     url: `${baseUrl}${filled}${search === '' ? '' : `?${search}`}`,
     headers: ((headers['required'] ?? []) as readonly string[]).map((name) => [name, name.toUpperCase()] as const),
-    body: body === undefined ? undefined : JSON.stringify(body.example ?? {}, null, 2),
+    ...sampleBody(body, schemas),
     hasToken: !isPublic,
   }
+}
+
+function sampleBody(body: Operation['body'], schemas: NamedSchemas): Pick<SentRequest, 'body' | 'code'> {
+  if (body === undefined) return { body: undefined }
+  const { type } = body
+  const kind = kindOf(body)
+  if (kind === 'json') return { body: JSON.stringify(body.example ?? {}, null, 2) }
+  if (kind === 'text') return { body: undefined, code: { kind, type, text: 'TEXT' } }
+  if (kind === 'bytes') return { body: undefined, code: { kind, type, file: 'FILE' } }
+  const required = partsOf(body, schemas).filter(({ isRequired }) => isRequired)
+  const fields = required.map(({ name, kind: of, schema, accept = '' }): CodeField => {
+    if (of === 'file' || of === 'files') return { name, file: name.toUpperCase(), type: accept.split(',')[0]! }
+    return { name, text: of === 'json' ? '{}' : sampleValue(name, schema) }
+  })
+  return { body: undefined, code: { kind, isForm: !type.startsWith('multipart/'), fields } }
 }
 
 function sampleValue(name: string, schema: Schema): string {

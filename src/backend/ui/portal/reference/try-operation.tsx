@@ -50,6 +50,7 @@ export function TryOperation({ operation, schemas }: TryOperationProps) {
         schemas,
         hasBody: body !== undefined,
         example: body?.example,
+        bodyTypes: body === undefined ? undefined : [body, ...body.others],
       }}
       baseUrl={issuer}
       {...(given === undefined ? own : { user: given.user, tokens: givenTokens })}
