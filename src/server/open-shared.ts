@@ -24,10 +24,10 @@ import {
   mountHealth,
   mountMetrics,
   mountPortal,
-  OpenStreams,
   RouteStatistics,
   watchStalls,
   type Endpoint,
+  type OpenStreams,
   type RateCounters,
   type SchemaCache,
   type SecurityHeaders,
@@ -86,13 +86,14 @@ export interface ServerParts {
   readonly readiness: Readiness
   /** Returns the text of `/metrics`. */
   readonly measure: () => Promise<string>
+  readonly streams: OpenStreams
   terms(): ReleaseTerms
 }
 
 /** Opens the parts of a server that do not depend on the release. */
 export async function openShared(
   options: ServerOptions,
-  { feed, outbound, readiness, measure, terms }: ServerParts,
+  { feed, outbound, readiness, measure, streams, terms }: ServerParts,
 ): Promise<Shared> {
   const { host, identity } = options
   const { system, clock } = host
@@ -122,7 +123,6 @@ export async function openShared(
     sample: (event) => sampleEventData(terms(), event),
   })
   const rateCounters = makeRateCounters({ clock, log: options.logger, scope: identity.issuer })
-  const streams = new OpenStreams(clock)
   const securityHeaders = await loadSecurityHeaders(identity.issuer.startsWith('https:'))
   const service = () => nameService(identity.issuer, terms())
   const manualRuns = await openManualRuns({ host, logger: options.logger, loadPlugins })

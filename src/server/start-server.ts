@@ -3,6 +3,7 @@ import { openOutbound, type Outbound } from '../outbound/index.ts'
 import { loadArtifacts, type Artifact, type StoredRelease } from '../release/index.ts'
 import {
   makePageProtection,
+  OpenStreams,
   openGateway,
   removeAbandonedFiles,
   runPluginHooks,
@@ -88,8 +89,9 @@ export async function startServer(options: ServerOptions): Promise<WaypostServer
   opened.defer(() => outbound.close())
   const readiness = makeReadiness(host.system, feed)
   if (options.isStarting) readiness.block('starting', 'The server is starting')
-  const measure = makeMetrics(host.system, { readiness, pressure: options.pressure, terms: () => terms })
-  const shared = await openShared(options, { feed, outbound, readiness, measure, terms: () => terms })
+  const streams = new OpenStreams(host.clock)
+  const measure = makeMetrics(host.system, { readiness, pressure: options.pressure, streams, terms: () => terms })
+  const shared = await openShared(options, { feed, outbound, readiness, measure, streams, terms: () => terms })
   opened.defer(() => shared.guard.close())
   opened.defer(() => shared.stalls.stop())
   opened.defer(() => shared.registry.close())

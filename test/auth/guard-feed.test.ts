@@ -50,6 +50,25 @@ for (const kind of defaultKinds) {
       guard.close()
     })
 
+    test('ends the watch of a token that was revoked, and of no other', async () => {
+      const guard = guardOf()
+      const [{ header, jti }, other] = [await issue(), await issue()]
+      const ended: string[] = []
+      await Promise.all([guard.authorize(header, []), guard.authorize(other.header, [])])
+      guard.drainUses()
+      guard.watch(header, [], () => ended.push('revoked'))
+      const stop = guard.watch(other.header, [], () => ended.push('other'))
+      guard.watch(other.header, ['other'], () => ended.push('scope'))
+      await until('the scope is missing', () => ended.includes('scope'))
+      await revokeTokens(world.system, { jti }, world.clock.now())
+      await feed.catchUp()
+      await until('the watch ends', () => ended.includes('revoked'))
+      assert.deepEqual(ended, ['scope', 'revoked'])
+      assert.equal(guard.drainUses().size, 0, 'a watch is no use of the token')
+      stop()
+      guard.close()
+    })
+
     test('does not cache an entry if a revocation arrived while it was read', async () => {
       const gate = makeGate()
       const guard = guardOf({ ...world.system, guardDb: world.system.guardDb.withPlugin(gate.plugin) })

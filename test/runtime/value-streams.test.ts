@@ -149,12 +149,14 @@ interface Shared {
   runs: number
 }
 
+/** What the actions of this process share. */
+const state: Shared = { ended: [], sent: 0, runs: 0 }
+;(globalThis as Record<symbol, unknown>)[Symbol.for('waypost.test.value-streams')] = state
+
 describe('a stream of values', () => {
-  const state: Shared = { ended: [], sent: 0, runs: 0 }
   let server: ProjectServer
   const clock = makeTestClock()
   before(async () => {
-    ;(globalThis as Record<symbol, unknown>)[Symbol.for('waypost.test.value-streams')] = state
     server = await openProjectServer({ files, clock })
   })
   after(() => server[Symbol.asyncDispose]())
@@ -311,6 +313,25 @@ describe('a stream of values', () => {
     await closing
     assert.deepEqual(state.ended, ['/open'])
   })
+})
+
+test('in development, saving the code of a stream cuts it, and saving other code does not', async () => {
+  state.ended = []
+  await using server = await openProjectServer({ files, isDevelopment: true })
+  const response = await fetch(`${server.url}/open`)
+  const reader = response.body!.getReader()
+  assert.equal(Buffer.from((await reader.read()).value ?? '').toString(), 'data: {"id":1}\n\n')
+  await server.deploy({ 'src/text.ts': actionFile(`return 'new'`) })
+  assert.equal(await (await fetch(`${server.url}/text`)).text(), 'new')
+  assert.deepEqual(state.ended, [])
+  assert.match(await server.server.measure(), /^waypost_streams_open 1$/m)
+  await server.deploy({ 'src/wait.ts': files['src/wait.ts'].replace('{ id: 1 }', '{ id: 2 }') })
+  await assert.rejects(reader.read())
+  await until('the generator ends', () => state.ended.length === 1)
+  assert.match(await server.server.measure(), /^waypost_streams_open 0$/m)
+  const next = (await fetch(`${server.url}/open`)).body!.getReader()
+  assert.equal(Buffer.from((await next.read()).value ?? '').toString(), 'data: {"id":2}\n\n')
+  await next.cancel()
 })
 
 /** Revokes an access token. */

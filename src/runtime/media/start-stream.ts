@@ -64,12 +64,22 @@ export function startStream(
 ): void {
   const { raw, request } = reply
   let ending: Ending | undefined
+  let isReturned = false
+  let isReturning = false
+  // While the source ends, it may still use its connections.
+  const returning = () => {
+    if (!isReturned && !isReturning) of.running.begin()
+    isReturning = true
+  }
+  stream.onReturned = () => {
+    isReturned = true
+    if (isReturning) of.running.end()
+  }
   const cut = (why: Ending) => {
     ending ??= why
+    returning()
     raw.destroy()
   }
-  of.running.begin()
-  stream.onReturned = () => of.running.end()
   stream.onStart = () => setImmediate(() => raw.headersSent || raw.destroyed || raw.flushHeaders())
   const { authorization } = request.headers
   const isKnown = request.principal !== undefined && authorization !== undefined
@@ -82,6 +92,7 @@ export function startStream(
   if (raw instanceof LeanResponse) raw.onStop = () => cut('server stops')
   raw.once('close', () => {
     for (const one of forget) one?.()
+    returning()
     stream.destroy()
     ending ??= stream.errored !== null ? 'failed' : raw.writableFinished ? 'finished' : 'client left'
     const seconds = Math.round(reply.elapsedTime / 100) / 10
