@@ -11,7 +11,7 @@ import {
   untilAborted,
   withDefault,
 } from '../bin/cli/index.ts'
-import { messageOf, readEnvironment } from '../src/kit/index.ts'
+import { listEnvFiles, messageOf, readEnvironment } from '../src/kit/index.ts'
 import type { DevServer, TakenPort } from '../src/project/index.ts'
 
 const inspectorPort = 9229
@@ -55,9 +55,11 @@ export default class Dev extends WaypostCommand {
     const console = new DevConsole({ hasKeys, inspector: inspector?.url })
     const { dev } = await import('../src/project/index.ts')
     const isNew = await this.#offerProject(folder)
+    const envFiles = listEnvFiles(folder)
     const server = await dev({
       folder,
-      variables: readEnvironment(folder),
+      variables: readEnvironment(folder, envFiles),
+      envFiles,
       port: flags.port,
       host: flags.host,
       allowedHosts: flags['allow-host'],

@@ -1,5 +1,5 @@
 import { Flags, WaypostCommand, migrationFlags, plural, printDiagnostics } from '../bin/cli/index.ts'
-import { readEnvironment } from '../src/kit/index.ts'
+import { listEnvFiles, readEnvironment } from '../src/kit/index.ts'
 
 export default class Migrate extends WaypostCommand {
   static override description =
@@ -43,7 +43,7 @@ export default class Migrate extends WaypostCommand {
     const { migrateProject, parseForm } = await import('../src/project/index.ts')
     const report = await migrateProject({
       folder,
-      variables: readEnvironment(folder),
+      variables: readEnvironment(folder, listEnvFiles(folder)),
       connection: flags.connection,
       to: flags.to,
       forms: flags.form?.map(parseForm),

@@ -1,5 +1,5 @@
 import { Args, WaypostCommand, printDiagnostics, scriptConsole } from '../bin/cli/index.ts'
-import { readEnvironment } from '../src/kit/index.ts'
+import { listEnvFiles, readEnvironment } from '../src/kit/index.ts'
 
 export default class Run extends WaypostCommand {
   static override description =
@@ -19,7 +19,7 @@ export default class Run extends WaypostCommand {
     const { runScript } = await import('../src/project/index.ts')
     await runScript({
       folder,
-      variables: readEnvironment(folder),
+      variables: readEnvironment(folder, listEnvFiles(folder)),
       file: args.file,
       args: rest,
       signal,

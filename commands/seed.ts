@@ -1,5 +1,5 @@
 import { Args, Flags, HostCommand, printDiagnostics, scriptConsole } from '../bin/cli/index.ts'
-import { readEnvironment } from '../src/kit/index.ts'
+import { listEnvFiles, readEnvironment } from '../src/kit/index.ts'
 
 export default class Seed extends HostCommand {
   static override description =
@@ -24,7 +24,7 @@ export default class Seed extends HostCommand {
     const { seedProject } = await import('../src/project/index.ts')
     const report = await seedProject({
       folder,
-      variables: readEnvironment(folder),
+      variables: readEnvironment(folder, listEnvFiles(folder)),
       name: args.name,
       isAgain: flags.again,
       sendsEvents: flags.events,

@@ -58,6 +58,8 @@ export class DevConsole implements Console {
     if (event.backend !== undefined) writeLine(`  Backend   ${paint('cyan', event.backend)}`)
     row('Sign in', `${user.name} / ${user.password}`, '(stored in .waypost/dev.json; has all scopes)')
     row('System', event.target, done.join(', '))
+    if (event.envFiles.some((file) => file !== '.env'))
+      row('Variables', event.envFiles.join(', '), '(the last one takes precedence)')
     if (event.delivers) row('Events', 'delivered by this process', '(--no-deliver disables this)')
     else writeLine(`  Events    not delivered here; run ${paint('cyan', 'npx waypost event:execute')}`)
     if (this.#options.inspector !== undefined) writeLine(`  Inspect   ${paint('cyan', this.#options.inspector)}`)

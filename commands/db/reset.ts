@@ -1,5 +1,5 @@
 import { Flags, HostCommand, migrationFlags, plural, printDiagnostics, scriptConsole } from '../../bin/cli/index.ts'
-import { readEnvironment } from '../../src/kit/index.ts'
+import { listEnvFiles, readEnvironment } from '../../src/kit/index.ts'
 import type { ResetPlan } from '../../src/project/index.ts'
 
 export default class DbReset extends HostCommand {
@@ -26,7 +26,7 @@ export default class DbReset extends HostCommand {
     const { resetDatabases } = await import('../../src/project/index.ts')
     const report = await resetDatabases({
       folder,
-      variables: readEnvironment(folder),
+      variables: readEnvironment(folder, listEnvFiles(folder)),
       connection: flags.connection,
       isSeeded: flags.seed,
       console: scriptConsole,

@@ -1,4 +1,5 @@
 import { HostCommand } from '../../bin/cli/index.ts'
+import { findLocalSources, listEnvFiles, readSources } from '../../src/kit/index.ts'
 import type { ListedVariable } from '../../src/operate/index.ts'
 
 export default class EnvList extends HostCommand {
@@ -14,18 +15,22 @@ precedence on this host.`
     const { listHostVariables } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
-      const variables = await listHostVariables(host)
+      const sources = readSources(host.folder, listEnvFiles(host.folder))
+      const variables = (await listHostVariables(host)).map((one) => ({
+        ...one,
+        development: findLocalSources(sources, one.name).filter((source) => source.startsWith('.env.')),
+      }))
       this.#show(variables)
       return { variables: variables.map(toJson) }
     })
   }
 
-  #show(variables: readonly ListedVariable[]): void {
+  #show(variables: readonly Listed[]): void {
     if (variables.length === 0) {
       this.note('No variables. Set one: waypost env:set NAME')
       return
     }
-    const cells = (of: (one: ListedVariable) => string) => variables.map(of)
+    const cells = (of: (one: Listed) => string) => variables.map(of)
     this.printTable([
       { title: 'NAME', cells: cells(({ name }) => name) },
       { title: 'SET IN', cells: cells(describeSet) },
@@ -37,19 +42,26 @@ precedence on this host.`
   }
 }
 
-function describeSet({ set, isMissing, isRequired }: ListedVariable): string {
-  if (set.length > 0) return set.join(', ')
+interface Listed extends ListedVariable {
+  /** The files that only `dev` and the commands beside it read. */
+  readonly development: readonly string[]
+}
+
+function describeSet({ set, isMissing, isRequired, development }: Listed): string {
+  const places = [...set, ...development.map((file) => `${file} (dev)`)]
+  if (places.length > 0) return places.join(', ')
   if (isMissing) return '- (missing)'
   return isRequired ? '-' : '- (has a default)'
 }
 
-function toJson({ name, description, type, set, setOn, uses, isRequired, isMissing, changed }: ListedVariable) {
+function toJson({ name, description, type, set, setOn, development, uses, isRequired, isMissing, changed }: Listed) {
   return {
     name,
     description,
     type,
     set,
     set_on: setOn,
+    set_in_development: development,
     uses,
     required: isRequired,
     missing: isMissing,

@@ -1,5 +1,5 @@
 import { Args, Flags, HostCommand, migrationFlags, nameOfUser, printDiagnostics } from '../../bin/cli/index.ts'
-import { readEnvironment } from '../../src/kit/index.ts'
+import { listEnvFiles, readEnvironment } from '../../src/kit/index.ts'
 
 export default class MigrateAccept extends HostCommand {
   static override summary = 'Accept an edit to an applied migration'
@@ -22,7 +22,7 @@ export default class MigrateAccept extends HostCommand {
     const { acceptMigration } = await import('../../src/project/index.ts')
     const report = await acceptMigration({
       folder,
-      variables: readEnvironment(folder),
+      variables: readEnvironment(folder, listEnvFiles(folder)),
       name: args.name,
       connection: flags.connection,
       actor: { how: 'command', name: nameOfUser() },

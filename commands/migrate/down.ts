@@ -1,5 +1,5 @@
 import { RevertCommand, migrationFlags, printDiagnostics } from '../../bin/cli/index.ts'
-import { readEnvironment } from '../../src/kit/index.ts'
+import { listEnvFiles, readEnvironment } from '../../src/kit/index.ts'
 
 export default class MigrateDown extends RevertCommand {
   static override description =
@@ -22,7 +22,7 @@ export default class MigrateDown extends RevertCommand {
     const report = await revertProjectMigrations({
       folder,
       stopSignal: () => this.abandonSignal(),
-      variables: readEnvironment(folder),
+      variables: readEnvironment(folder, listEnvFiles(folder)),
       connection: flags.connection,
       to: flags.to,
       onTarget: (target) => this.note(`  Target      ${target}`),

@@ -1,5 +1,5 @@
 import { RevertCommand, migrationFlags, printDiagnostics } from '../../bin/cli/index.ts'
-import { readEnvironment } from '../../src/kit/index.ts'
+import { listEnvFiles, readEnvironment } from '../../src/kit/index.ts'
 
 export default class MigrateRedo extends RevertCommand {
   static override description =
@@ -21,7 +21,7 @@ export default class MigrateRedo extends RevertCommand {
     const report = await redoMigrations({
       folder,
       stopSignal: () => this.abandonSignal(),
-      variables: readEnvironment(folder),
+      variables: readEnvironment(folder, listEnvFiles(folder)),
       connection: flags.connection,
       onTarget: (target) => this.note(`  Target      ${target}`),
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),

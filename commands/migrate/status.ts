@@ -1,5 +1,5 @@
 import { WaypostCommand, formatTable, migrationFlags, paint, printDiagnostics } from '../../bin/cli/index.ts'
-import { readEnvironment } from '../../src/kit/index.ts'
+import { listEnvFiles, readEnvironment } from '../../src/kit/index.ts'
 import type { MigrationState, MigrationStatus } from '../../src/project/index.ts'
 
 const describe: Readonly<Record<MigrationState, (source: MigrationStatus['source']) => string>> = {
@@ -25,7 +25,7 @@ export default class MigrateStatus extends WaypostCommand {
     const { loadMigrationStatus } = await import('../../src/project/index.ts')
     const status = await loadMigrationStatus({
       folder,
-      variables: readEnvironment(folder),
+      variables: readEnvironment(folder, listEnvFiles(folder)),
       connection: flags.connection,
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })

@@ -6,7 +6,9 @@ import type { System } from '../store/index.ts'
 /** A folder on a machine, with the System that its environment configures. */
 export interface Host {
   readonly folder: string
-  /** The variables of the process and of `.env`. */
+  /** The files of the folder from which variables are read; `.env` by default. The last one takes precedence. */
+  readonly envFiles?: readonly string[] | undefined
+  /** The variables of the process and of these files. */
   readonly environment: Variables
   /** `environment`, with the variables in System once they were read. */
   readonly variables: Variables

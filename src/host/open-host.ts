@@ -10,6 +10,8 @@ import type { Host } from './host.ts'
 export interface OpenHostOptions {
   readonly folder: string
   readonly variables: Variables
+  /** The files from which they were read; `.env` by default. */
+  readonly envFiles?: readonly string[] | undefined
   readonly clock?: Clock
   /** The set of values to redact, if a logger was opened before the host. */
   readonly logSecrets?: Set<string>
@@ -54,6 +56,7 @@ export async function openHost(options: OpenHostOptions): Promise<Host> {
   }
   return {
     folder,
+    envFiles: options.envFiles,
     environment: variables,
     variables: { ...variables },
     system,

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
@@ -9,23 +9,63 @@ import { decodeText, findEncodingProblem } from './encoding.ts'
 /** Environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
+/** The files with variables that every command reads. */
+const commonFiles: readonly string[] = ['.env']
+
 /**
- * Reads the environment of this process and the `.env` of a folder. Variables of the process override the file. This is
- * the only place that reads `process.env`.
- * @throws WP_KIT_ENV_FILE
+ * Returns the names of the files with variables that `dev` and the commands beside it read in a folder: those of the mode
+ * that `WAYPOST_MODE` names, by default `development`. The last one takes precedence. A folder without a project has only `.env`.
+ * @throws WP_KIT_MODE
  */
-export function readEnvironment(folder?: string): Variables {
-  if (folder === undefined) return { ...process.env }
-  const sources = readSources(folder)
-  return { ...sources.file, ...sources.process }
+export function listEnvFiles(folder: string): readonly string[] {
+  if (!existsSync(path.join(folder, 'waypost.yml'))) return commonFiles
+  const mode = variable(process.env, 'WAYPOST_MODE') ?? 'development'
+  if (!/^[A-Za-z0-9][\w-]{0,63}$/.test(mode) || mode === 'local') throw errors.WP_KIT_MODE({ mode: mode.slice(0, 64) })
+  return ['.env', '.env.local', `.env.${mode}`, `.env.${mode}.local`]
 }
 
 /**
- * Reads the variables of this process, and those in the `.env` of a folder, which the former override.
+ * Reads the environment of this process and files of a folder, by default `.env`. Variables of the process override the
+ * files. This is the only place that reads `process.env`.
  * @throws WP_KIT_ENV_FILE
  */
-export function readSources(folder: string): { readonly process: Variables; readonly file: Variables } {
-  return { process: { ...process.env }, file: readFile(path.join(folder, '.env'), { mayBeMissing: true }) }
+export function readEnvironment(folder?: string, files?: readonly string[]): Variables {
+  if (folder === undefined) return { ...process.env }
+  const sources = readSources(folder, files)
+  return Object.assign({}, ...sources.files.map(({ variables }) => variables), sources.process) as Variables
+}
+
+/** A file with variables. */
+export interface EnvFile {
+  readonly name: string
+  /** Empty if the file does not exist. */
+  readonly variables: Variables
+}
+
+/**
+ * Reads the variables of this process, and those in files of a folder, which the former override; the last file takes precedence.
+ * @throws WP_KIT_ENV_FILE
+ */
+export function readSources(
+  folder: string,
+  files: readonly string[] = commonFiles,
+): { readonly process: Variables; readonly files: readonly EnvFile[] } {
+  const read = (name: string) => readFile(path.join(folder, name), { mayBeMissing: true })
+  return { process: { ...process.env }, files: files.map((name) => ({ name, variables: read(name) })) }
+}
+
+/** Where a variable is set: in the environment of the process, or in a file such as `.env.local`. */
+export type LocalSource = 'environment' | `.env${string}`
+
+/** Returns where a variable is set, the place that takes precedence first. */
+export function findLocalSources(
+  { process: own, files }: ReturnType<typeof readSources>,
+  name: string,
+): readonly LocalSource[] {
+  const found = files
+    .filter(({ variables }) => variable(variables, name) !== undefined)
+    .map((file) => file.name as LocalSource)
+  return [...(variable(own, name) === undefined ? [] : ['environment' as const]), ...found.toReversed()]
 }
 
 /**
@@ -38,13 +78,13 @@ export function readEnvFile(file: string): Variables {
 
 /**
  * Updates `variables`, which were read from a folder, in place, so that all code that holds them sees the changes of
- * its `.env`.
+ * its files.
  * @returns the names of the variables whose value changed
  * @throws WP_KIT_ENV_FILE; nothing has changed then
  */
-export function refreshEnvironment(variables: Variables, folder: string): string[] {
+export function refreshEnvironment(variables: Variables, folder: string, files?: readonly string[]): string[] {
   const current = variables as Record<string, string | undefined>
-  const now = readEnvironment(folder)
+  const now = readEnvironment(folder, files)
   const changed = [...new Set([...Object.keys(current), ...Object.keys(now)])].filter(
     (name) => current[name] !== now[name],
   )

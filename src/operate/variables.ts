@@ -1,11 +1,19 @@
-import { joinWords, makeUuid, readSources, variable, type Variables, type VariableType } from '../kit/index.ts'
+import {
+  findLocalSources,
+  joinWords,
+  makeUuid,
+  readSources,
+  variable,
+  type LocalSource,
+  type VariableType,
+} from '../kit/index.ts'
 import { openIdentity, sealVariable, type Host } from '../host/index.ts'
 import { findVariableUses, listServerVariables, loadActiveRelease } from '../release/index.ts'
 import { recordChanges } from '../store/index.ts'
 import { changeSystem, type ActingHost } from './change-system.ts'
 import { errors } from './errors.ts'
 
-export type VariableSource = 'environment' | '.env' | 'System'
+export type VariableSource = LocalSource | 'System'
 
 /** A variable that System has or that the active release uses, without its value. */
 export interface ListedVariable {
@@ -37,12 +45,12 @@ export async function listHostVariables(host: Host): Promise<readonly ListedVari
   const rows = await system.db.selectFrom('waypost_variable').select(['id', 'changed_at', 'changed_by']).execute()
   const stored = new Map(rows.map((row) => [row.id, row]))
   const servers = await listServerVariables(system)
-  const sources = readSources(host.folder)
+  const sources = readSources(host.folder, host.envFiles)
   const names = new Set([...stored.keys(), ...Object.keys(manifest?.variables ?? {})])
   return [...names].toSorted().map((name) => {
     const use = manifest !== undefined && Object.hasOwn(manifest.variables, name) ? manifest.variables[name] : undefined
     const row = stored.get(name)
-    const here = findSources(environment, sources, name)
+    const here = variable(environment, name) === undefined ? [] : findLocalSources(sources, name)
     const isRequired = use !== undefined && !use.optional
     const isSetEverywhere = servers.length === 0 ? here.length > 0 : servers.every(({ has }) => has.has(name))
     return {
@@ -58,17 +66,6 @@ export async function listHostVariables(host: Host): Promise<readonly ListedVari
       changed: row && { at: row.changed_at, by: row.changed_by },
     }
   })
-}
-
-/** Returns where this host sets a variable. */
-function findSources(
-  environment: Variables,
-  sources: ReturnType<typeof readSources>,
-  name: string,
-): readonly VariableSource[] {
-  if (variable(environment, name) === undefined) return []
-  if (variable(sources.file, name) === undefined) return ['environment']
-  return variable(sources.process, name) === undefined ? ['.env'] : ['environment', '.env']
 }
 
 /** @throws WP_SERVER_VARIABLE_UNSET if System does not have it */

@@ -45,6 +45,8 @@ export interface DevStarted {
   /** A link that opens the backend, signed in once; undefined if the backend is off. */
   readonly backend: string | undefined
   readonly target: string
+  /** The files from which variables were read; the last one takes precedence. */
+  readonly envFiles: readonly string[]
   readonly user: DevelopmentUser
   readonly migration: MigrationReport
   readonly delivers: boolean

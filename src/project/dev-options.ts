@@ -11,6 +11,8 @@ import type { SessionMigrations } from './session-migrations.ts'
 export interface DevOptions {
   readonly folder: string
   readonly variables: Variables
+  /** The files from which they were read, which are read again when they change; `.env` by default. */
+  readonly envFiles?: readonly string[] | undefined
   readonly port?: number | undefined
   readonly host?: string | undefined
   /** Accepted host names besides those of this machine; none by default. */

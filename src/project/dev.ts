@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
 import { makeTrafficLog } from '../backend/index.ts'
 import { openBuilder } from '../build/index.ts'
 import { variable, version, messageOf } from '../kit/index.ts'
@@ -100,11 +102,11 @@ async function openSession(
   options: DevOptions,
   opened: AsyncDisposableStack,
 ): Promise<{ session: DevSession; applied: readonly AppliedMigration[] }> {
-  const { folder, variables, imports, console } = options
+  const { folder, variables, envFiles, imports, console } = options
   const project = findProject(folder)
   const address = addressOf(options)
   const port = await choosePort(options, address)
-  const host = await openHost({ folder, variables, imports, create: true, unmigrated: true })
+  const host = await openHost({ folder, variables, envFiles, imports, create: true, unmigrated: true })
   opened.defer(() => host.close())
   await assertDevelopment(host)
   const onWarning = (message: string) => console.warned(message)
@@ -120,7 +122,7 @@ async function openSession(
   const refusedHost = warnOnce(check, console)
   const signInLinks = makeSignInLinks()
   const migrations = new SessionMigrations()
-  const draft = new FolderDraft(project, { clock: host.clock, migrations })
+  const draft = new FolderDraft(project, { clock: host.clock, migrations, envFiles })
   opened.defer(() => draft.close())
   const own = { host, identity, address: { host: address, port }, refusedHost, signInLinks, draft }
   const server = await startDevServer(options, own)
@@ -187,6 +189,7 @@ function describeStart(
     ...urls,
     docs: server.terms().settings.docs === 'off' ? undefined : `${urls.url}/docs`,
     target: nameTarget(host),
+    envFiles: (options.envFiles ?? []).filter((file) => existsSync(path.join(project.root, file))),
     migration: { ...done, applied: [...own, ...done.applied] },
     delivers: options.deliver,
     suggestions: 'failed' in first ? [] : first.suggestions,

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { installation, readJsonFile, type Clock, type Variables } from '../kit/index.ts'
 import { checkHost, failure, runCheck, openReadOnly, withReadableVariables, type Finding } from '../operate/index.ts'
 import type { Host } from '../host/index.ts'
+import { checkEnvFiles } from './check-env-files.ts'
 import { checkKinds, checkMigrations, checkProject, type CheckedProject } from './doctor-project.ts'
 
 export interface DoctorOptions {
@@ -23,6 +24,7 @@ export async function doctor(options: DoctorOptions): Promise<DoctorReport> {
   const checks: Finding[] = [checkNode()]
   const project = await checkProject(options.folder)
   checks.push(project.finding)
+  if (project.isThere) checks.push(...checkEnvironment(options.folder))
   const { host, finding } = await openReadOnly(options)
   checks.push(finding)
   if (host !== undefined) {
@@ -44,6 +46,14 @@ async function checkSystem(opened: Host, { release, isThere }: CheckedProject, c
     ...(await checkHost(host, clock)),
     ...(isThere ? await checkKinds(host) : []),
   ]
+}
+
+function checkEnvironment(folder: string): readonly Finding[] {
+  try {
+    return checkEnvFiles(folder)
+  } catch (error) {
+    return [failure('env files', error)]
+  }
 }
 
 function checkNode(): Finding {

@@ -77,7 +77,7 @@ export async function reloadOnSave(
   const everything: Change = { files: [], isMove: true }
   const watching = await watchProject(folder, {
     outside: first.assets,
-    isUsed: (file) => last.assets.has(file),
+    isUsed: (file) => last.assets.has(file) || isEnvFile(options, file),
     onChange: async (change) => {
       if (change.files.length === 0) return tryReload(everything, true)
       const foreign = await snapshots.leaveOut(change.files)
@@ -131,7 +131,7 @@ function makeLoader(options: DevSession['options'], reloadFiles: ReloadOnSaveOpt
       areVariablesOutdated = true
     },
     load({ files, isMove }: Change, onServed: NonNullable<ReloadRequest['onServed']>): Promise<ReloadResult> {
-      const isFileChanged = files.includes('.env')
+      const isFileChanged = files.some((file) => isEnvFile(options, file))
       if (isFileChanged) tryReadVariables(options)
       const isFullReload = isFileChanged || areVariablesOutdated
       areVariablesOutdated = false
@@ -175,9 +175,9 @@ function listenToVariables({ feed }: DevSession['server'], onChange: (isReset: b
   })
 }
 
-function tryReadVariables({ variables, folder, console }: DevSession['options']): void {
+function tryReadVariables({ variables, folder, envFiles, console }: DevSession['options']): void {
   try {
-    const late = refreshEnvironment(variables, folder).filter((name) => readAtStart.has(name))
+    const late = refreshEnvironment(variables, folder, envFiles).filter((name) => readAtStart.has(name))
     if (late.length > 0) console.warned(`${late.join(', ')} is only read at start: restart dev to apply the change.`)
   } catch (error) {
     console.warned(`${messageOf(error)}. The previous values stay in use.`)
@@ -186,7 +186,11 @@ function tryReadVariables({ variables, folder, console }: DevSession['options'])
 
 const readAtStart = new Set(['HOST', 'PORT', 'LOG_LEVEL', 'WAYPOST_BASE_URL', 'WAYPOST_SECRET', 'WAYPOST_SYSTEM_URL'])
 
+function isEnvFile({ envFiles = ['.env'] }: DevSession['options'], file: string): boolean {
+  return envFiles.includes(file)
+}
+
 /** Whether a save of this file is reported even if nothing changed. */
 function isSource(file: string): boolean {
-  return file === '.env' || (/\.([cm]?[jt]s|ya?ml|json)$/.test(file) && !file.startsWith('test/'))
+  return /^\.env(\.[\w-]+){0,2}$/.test(file) || (/\.([cm]?[jt]s|ya?ml|json)$/.test(file) && !file.startsWith('test/'))
 }

@@ -12,6 +12,7 @@ const started: Started = {
   docs: 'http://localhost:3000/docs',
   backend: undefined,
   target: '.waypost/system.db',
+  envFiles: [],
   user: { name: 'dev', password: 'ivory-walrus-6543' },
   migration: { applied: [{ connection: 'System', name: '20261120-create-app-todo', ms: 3 }], written: [] },
   delivers: true,
@@ -41,6 +42,16 @@ function printOn(t: TestContext, columns: number, print: (dev: DevConsole) => vo
   }
   return text.split('\n')
 }
+
+test('the files of a mode are named at the start', (t) => {
+  const shown = (envFiles: readonly string[]) =>
+    printStarted(t, 100, { envFiles }).find((line) => line.includes('.env'))
+  assert.equal(shown(['.env']), undefined)
+  assert.equal(
+    shown(['.env', '.env.local']),
+    '  Variables .env, .env.local                (the last one takes precedence)',
+  )
+})
 
 test('the output of dev has columns on a wide terminal', (t) => {
   assert.deepEqual(printStarted(t, 120).slice(3, 8), [

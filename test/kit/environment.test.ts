@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { parseEnv } from 'node:util'
-import { readEnvironment, refreshEnvironment } from '../../src/kit/index.ts'
+import {
+  findLocalSources,
+  listEnvFiles,
+  readEnvironment,
+  readSources,
+  refreshEnvironment,
+} from '../../src/kit/index.ts'
 
 async function makeFolder(t: TestContext): Promise<{ folder: string; file: string }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-env-'))
@@ -82,4 +88,32 @@ test('a .env without read permission is rejected', { skip: process.getuid?.() ==
   await writeFile(file, 'A=1\n')
   await chmod(file, 0)
   assert.throws(() => readEnvironment(folder), { message: `Cannot read ${file}: permission denied` })
+})
+
+test('a project has files of a mode, of which the most specific takes precedence; WAYPOST_MODE chooses the mode', async (t) => {
+  const { folder } = await makeFolder(t)
+  const mode = process.env['WAYPOST_MODE']
+  t.after(() => (mode === undefined ? delete process.env['WAYPOST_MODE'] : (process.env['WAYPOST_MODE'] = mode)))
+  delete process.env['WAYPOST_MODE']
+  assert.deepEqual(listEnvFiles(folder), ['.env'], 'a host has no modes')
+  await writeFile(path.join(folder, 'waypost.yml'), '')
+  const files = listEnvFiles(folder)
+  assert.deepEqual(files, ['.env', '.env.local', '.env.development', '.env.development.local'])
+  for (const [index, file] of files.entries())
+    await writeFile(path.join(folder, file), `WP_TEST_ENV=${index}\nWP_TEST_${index}=${index}\nPATH=none\n`)
+  const read = readEnvironment(folder, files)
+  assert.deepEqual([read['WP_TEST_ENV'], read['WP_TEST_0'], read['PATH']], ['3', '0', process.env['PATH']])
+  assert.equal(readEnvironment(folder)['WP_TEST_ENV'], '0', 'other commands read .env only')
+  const sources = readSources(folder, files)
+  assert.deepEqual(findLocalSources(sources, 'WP_TEST_ENV'), files.toReversed())
+  assert.deepEqual(findLocalSources(sources, 'WP_TEST_1'), ['.env.local'])
+  assert.deepEqual(findLocalSources(sources, 'PATH'), ['environment', ...files.toReversed()])
+  await rm(path.join(folder, '.env.development.local'))
+  assert.deepEqual(refreshEnvironment(read, folder, files), ['WP_TEST_ENV', 'WP_TEST_3'])
+  process.env['WAYPOST_MODE'] = 'staging'
+  assert.deepEqual(listEnvFiles(folder).slice(2), ['.env.staging', '.env.staging.local'])
+  for (const wrong of ['local', '../x', 'a b', 'x'.repeat(65)]) {
+    process.env['WAYPOST_MODE'] = wrong
+    assert.throws(() => listEnvFiles(folder), { code: 'WP_KIT_MODE' })
+  }
 })

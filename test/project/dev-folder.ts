@@ -79,7 +79,8 @@ export function useDevFolder() {
     })
     const { DOCS: _, STEP: __, ...environment } = process.env
     const variables = { ...environment, DOCS: 'public' }
-    server = await dev({ folder: root, variables, port: 0, deliver: false, console })
+    const envFiles = ['.env', '.env.local', '.env.development', '.env.development.local']
+    server = await dev({ folder: root, variables, envFiles, port: 0, deliver: false, console })
     await server.reload() // after the check for saves during the start
     atStart = reports
     reports = []

@@ -38,6 +38,27 @@ describe('variables in dev', () => {
     ])
   })
 
+  test('a save of a file of the mode is visible in the next request; the most specific file takes precedence', async () => {
+    const steps: unknown[] = []
+    const writes = [
+      ['.env.local', 'STEP=12\n'],
+      ['.env.development.local', 'STEP=14\n'],
+      ['.env.development', 'STEP=13\n'],
+      ['.env.staging', 'STEP=15\n'],
+    ] as const
+    for (const [file, text] of writes) {
+      if (file === '.env.staging') await write(file, text)
+      else await save(() => write(file, text))
+      steps.push(await valueOf('/step'))
+    }
+    for (const file of ['.env.development.local', '.env.development', '.env.local']) {
+      await save(() => rm(path.join(folder.root, file)))
+      steps.push(await valueOf('/step'))
+    }
+    assert.deepEqual(steps, [12, 14, 14, 14, 13, 12, 1])
+    takeReports()
+  })
+
   test('a variable in System is applied without a save; one of another type is rejected; .env takes precedence', async () => {
     const host = asCommand(await openHost({ folder: folder.root, variables: {} }))
     try {

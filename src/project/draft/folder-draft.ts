@@ -65,6 +65,8 @@ export interface DraftConnection {
 }
 
 interface FolderDraftOptions {
+  /** The files from which `dev` reads variables; `.env` by default. */
+  readonly envFiles?: readonly string[] | undefined
   readonly clock: Clock
   readonly migrations: SessionMigrations
 }
@@ -82,6 +84,7 @@ export class FolderDraft implements Draft {
   /** The project with the changes that are being written, and the texts of all files with them. */
   #ahead: { readonly loaded: LoadedProject; readonly texts: Texts; readonly files: ReadonlySet<string> } | undefined
   readonly #files: FolderFiles
+  readonly #envFiles: readonly string[] | undefined
   readonly #loadBase: Draft['loadBase']
   /** The files of the definition as last loaded. */
   #used: readonly string[] = []
@@ -92,7 +95,8 @@ export class FolderDraft implements Draft {
   readonly tables: DraftTables
   readonly thread: DraftThread
 
-  constructor(project: Project, { clock, migrations }: FolderDraftOptions) {
+  constructor(project: Project, { clock, migrations, envFiles }: FolderDraftOptions) {
+    this.#envFiles = envFiles
     this.name = project.label
     const folder = path.resolve(project.root)
     this.folder = {
@@ -158,7 +162,7 @@ export class FolderDraft implements Draft {
   }
 
   async setVariable(name: string, value: string): Promise<string> {
-    await this.exclusive(() => writeVariable(this.folder.path, name, value))
+    await this.exclusive(() => writeVariable(this.folder.path, { name, value, files: this.#envFiles }))
     return name
   }
 

@@ -4,7 +4,7 @@ import { defineRoute } from '../route.ts'
 import { formatTime } from '../../../kit/index.ts'
 import { maybeText, record, text, time } from '../shapes.ts'
 
-const source = Type.Union([Type.Literal('environment'), Type.Literal('.env'), Type.Literal('System')])
+const source = Type.String({ description: '`environment`, `System`, or a file such as `.env` or `.env.local`' })
 
 // Never add the value: no scope allows to read it.
 const variable = record({
