@@ -44,9 +44,7 @@ export async function openTestProject(folder: string, { hasSeeds = false } = {})
     // Without variables, because those of a replaced connection need no value.
     const built = await buildProject(project, builder)
     const release = assertBuilt(built, printProblems)
-    if (built.types === 'replaced')
-      process.stderr.write(`${typesReplaced}
-`)
+    if (built.types === 'replaced') process.stderr.write(`${typesReplaced}\n`)
     assertUnmocked(project.root, release)
     reportFiles(built, release)
     if (variable(readEnvironment(), 'NODE_V8_COVERAGE') !== undefined) showSourceFiles(project.root)
