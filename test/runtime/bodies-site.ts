@@ -58,7 +58,8 @@ routes:
       POST: { public: true, body_limit: 100b, request: { type: object }, action: src/echo.ts }
 `,
   'src/book.ts': actionFile(
-    `const show = async (file) => file && { name: file.name, type: file.type, size: file.size, hash: createHash('sha256').update(await file.bytes()).digest('hex'), isFile: file instanceof File }
+    `globalThis.bookCalls = (globalThis.bookCalls ?? 0) + 1
+    const show = async (file) => file && { name: file.name, type: file.type, size: file.size, hash: createHash('sha256').update(await file.bytes()).digest('hex'), isFile: file instanceof File }
     const { cover, pages, ...rest } = request.body
     return { ...rest, type: request.contentType, cover: await show(cover), ...(pages && { pages: await Promise.all(pages.map(show)) }) }`,
     "import { createHash } from 'node:crypto'",
@@ -74,6 +75,11 @@ routes:
 }
 
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1A\n', 'latin1'), Buffer.alloc(100, 7)])
+
+/** Returns how often the action of books was called in this process. */
+export function countBookCalls(): number {
+  return (globalThis as { bookCalls?: number }).bookCalls ?? 0
+}
 
 /** A picture of so many bytes. */
 export function makePng(bytes = png.length): Buffer {

@@ -15,7 +15,7 @@ const blocks = (language: string) =>
 
 const [routes = ''] = blocks('yaml')
 const code = blocks('ts')
-const [testFile = ''] = code.filter((text) => text.includes('waypost/testing'))
+const testFile = code.find((text) => text.includes('waypost/testing')) ?? ''
 const names: Readonly<Record<string, string>> = {
   Change: 'album/change',
   Create: 'album/create',

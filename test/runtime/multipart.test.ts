@@ -6,6 +6,7 @@ import { until } from '../support/until.ts'
 import {
   bodyFiles,
   boundary,
+  countBookCalls,
   filePart,
   listUploads,
   makePng,
@@ -277,8 +278,10 @@ describe('a multipart body', () => {
     const whole = writeParts([title, cover])
     const type = `multipart/form-data; boundary=${boundary}`
     const head = `POST /book HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: ${whole.length + 10}\r\n\r\n`
+    const calls = countBookCalls()
     const received = await sendRaw(server.url, [head, whole], true)
     assert.doesNotMatch(received, /HTTP\/1\.1 [25]/)
+    assert.equal(countBookCalls(), calls)
     await noFiles()
   })
 

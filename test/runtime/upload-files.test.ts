@@ -3,11 +3,14 @@ import { execFile, spawn } from 'node:child_process'
 import { existsSync, lstatSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
+import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { cleanFileName } from '../../src/runtime/bodies/file-name.ts'
 import { agreesWithType, cleanType } from '../../src/runtime/bodies/file-type.ts'
 import { releasePath, removeAbandonedFiles, reservePath } from '../../src/runtime/bodies/upload-folder.ts'
+import { receiveFile, TemporaryFiles } from '../../src/runtime/bodies/receive-file.ts'
 import { until } from '../support/until.ts'
+import { listUploads } from './bodies-site.ts'
 
 const bodies = path.join(import.meta.dirname, '../../src/runtime/bodies')
 
@@ -48,6 +51,18 @@ describe('temporary files of uploads', () => {
     })
     assert.ok(existsSync(path.dirname(own)))
     await releasePath(own)
+  })
+
+  test('are not written once their request has ended', async () => {
+    const temporary = new TemporaryFiles(1e9)
+    async function* chunks() {
+      yield Buffer.alloc(100_000)
+      await temporary.remove()
+      yield Buffer.alloc(100_000)
+    }
+    const about = { part: 'a', name: 'a', type: 'text/plain', maxSize: 1e9, temporary }
+    await assert.rejects(receiveFile(Readable.from(chunks()), about), /The request has ended/)
+    assert.deepEqual(listUploads(), [])
   })
 
   test('that the file system does not take are an error that callers may see, and are removed', async () => {

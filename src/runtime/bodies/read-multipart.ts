@@ -42,6 +42,7 @@ export async function readMultipart(payload: Readable, options: MultipartOptions
   const parts = new Set<Readable>()
   const reading: Promise<void>[] = []
   let received = 0
+  let isParsed = false
   const ended = Promise.withResolvers<void>()
   let failure: { readonly error: unknown } | undefined
   const fail = (error: unknown): void => {
@@ -74,9 +75,19 @@ export async function readMultipart(payload: Readable, options: MultipartOptions
   })
   parser.on('partsLimit', () => fail(errors.WP_RUNTIME_PARTS({ limit: plan.maxParts })))
   parser.on('error', cutOff)
-  parser.on('finish', () => ended.resolve())
+  // The last part may have ended before the body has.
+  const finish = (): void => {
+    if (isParsed && payload.readableEnded) ended.resolve()
+  }
+  parser.on('finish', () => {
+    isParsed = true
+    finish()
+  })
   payload.on('data', write)
-  payload.once('end', () => parser.end())
+  payload.once('end', () => {
+    parser.end()
+    finish()
+  })
   payload.once('error', (error) => fail(toAborted(error)))
   payload.once('close', () => payload.readableEnded || fail(toAborted(undefined)))
   if (payload.readableEnded) parser.end()

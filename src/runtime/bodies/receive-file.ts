@@ -1,5 +1,5 @@
 import { openAsBlob } from 'node:fs'
-import { open, type FileHandle } from 'node:fs/promises'
+import { open, rm, type FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { isWaypostError } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
@@ -13,6 +13,8 @@ export const maxMemoryBytes = 64 * 1024
 /** How many bytes are written at once. */
 const writtenBytes = 512 * 1024
 
+const ended = 'The request has ended'
+
 /** What a request keeps on disk until its response has ended. */
 export class TemporaryFiles {
   readonly #limit: number
@@ -20,18 +22,23 @@ export class TemporaryFiles {
   #bytes = 0
   #isRemoved = false
 
+  get isRemoved(): boolean {
+    return this.#isRemoved
+  }
+
   /** @param limit how many bytes the uploads of the process may use */
   constructor(limit: number) {
     this.#limit = limit
   }
 
   take(bytes: number): void {
-    if (this.#isRemoved) throw new Error('The request has ended')
+    if (this.#isRemoved) throw new Error(ended)
     takeSpace(bytes, this.#limit)
     this.#bytes += bytes
   }
 
   reserve(): string {
+    if (this.#isRemoved) throw new Error(ended)
     const file = reservePath()
     this.#paths.push(file)
     return file
@@ -124,7 +131,11 @@ class FileWriter {
 
   static async open(temporary: TemporaryFiles): Promise<FileWriter> {
     const path = temporary.reserve()
-    return new FileWriter(path, await open(path, 'wx', 0o600), temporary)
+    const handle = await open(path, 'wx', 0o600)
+    if (!temporary.isRemoved) return new FileWriter(path, handle, temporary)
+    await handle.close()
+    await rm(path, { force: true }) // it was removed before it was there
+    throw new Error(ended)
   }
 
   async write(chunk: Buffer): Promise<void> {
