@@ -297,6 +297,20 @@ describe('a multipart body', () => {
     assert.equal((await upload(2_900_000)).status, 200)
   })
 
+  test('gets 503 while no temporary file can be written', async () => {
+    const upload = () => postParts([title, filePart('cover', makePng(200_000))])
+    const { TMPDIR: before } = process.env
+    process.env['TMPDIR'] = '/dev/null'
+    try {
+      const { status, body } = await upload()
+      assert.deepEqual([status, body.type], [503, 'urn:waypost:errors#WP_RUNTIME_UPLOAD_SPACE'])
+    } finally {
+      if (before === undefined) delete process.env['TMPDIR']
+      else process.env['TMPDIR'] = before
+    }
+    assert.equal((await upload()).status, 200)
+  })
+
   test('of another type is refused', async () => {
     const response = await post(Buffer.from('{}'), { 'content-type': 'application/json' })
     assert.deepEqual([response.status, response.body.detail], [415, 'The body must be multipart/form-data'])
