@@ -106,8 +106,9 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   const onServerError = (error: unknown, request: FastifyRequest) =>
     options.onServerError?.(error, { id: request.id, method: request.method, path: request.url })
   const proxies = options.trustedProxies.length === 0 ? undefined : makeProxies(options.trustedProxies)
+  const streamLog = new StreamLog(onServerError)
   const app = Fastify({
-    logController: new StreamLog(onServerError),
+    logController: streamLog,
     bodyLimit: options.bodyLimit,
     genReqId: makeRequestIds(proxies),
     serverFactory: (handler) => createUnboundServer(handler),
@@ -153,6 +154,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
         pageHeaders: options.securityHeaders.page,
         basePath: options.basePath ?? '',
         compression: options.compression ?? false,
+        streamLog,
         tracing,
       },
       running,

@@ -2,12 +2,16 @@ import { LogController, type FastifyInstance, type FastifyReply, type FastifyReq
 import { isJsonType, isProbeAgent } from '../kit/index.ts'
 import type { ReceivedBody } from './bodies/body-reader.ts'
 import { essenceOf } from './media/accept.ts'
-import type { DroppedFields } from './send-result.ts'
+import type { DroppedFields } from './report-dropped.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether another instance answers the requests of the route, and reports their errors. */
     isForwarded?: boolean
+  }
+  interface FastifyRequest {
+    /** Reports the exchange of a stream, which is sent without hooks; only for the coverage of tests. */
+    reportStream?: ((reply: FastifyReply) => void) | undefined
   }
 }
 
@@ -87,10 +91,9 @@ export interface RequestExchange {
 /** Reports each exchange of a route. Bodies are copied, so this is for tests only. */
 export function reportExchanges(app: FastifyInstance, report: (exchange: RequestExchange) => void): void {
   const sent = new WeakMap<FastifyRequest, unknown>()
-  app.addHook('preValidation', async (request) => void sent.set(request, copyOf(bodyOf(request))))
-  app.addHook('onSend', async (request, reply, payload) => {
+  const reportExchange = (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
     const { url: route } = request.routeOptions
-    if (route === undefined) return payload
+    if (route === undefined) return
     const type = String(reply.getHeader('content-type') ?? '')
     const isJson = isJsonType(type) && typeof payload === 'string' && payload !== ''
     report({
@@ -103,6 +106,13 @@ export function reportExchanges(app: FastifyInstance, report: (exchange: Request
       body: sent.get(request),
       result: isJson ? parse(payload) : undefined,
     })
+  }
+  app.addHook('preValidation', async (request) => {
+    sent.set(request, copyOf(bodyOf(request)))
+    request.reportStream = (reply) => reportExchange(request, reply, undefined)
+  })
+  app.addHook('onSend', async (request, reply, payload) => {
+    reportExchange(request, reply, payload)
     return payload
   })
 }

@@ -10,31 +10,16 @@ import { isUnwelcome } from './connections.ts'
 import { errors } from './errors.ts'
 import { discardResult } from './raw-body.ts'
 import { LeanResponse } from './lean-messages.ts'
+import { nameAction, reportDropped } from './report-dropped.ts'
 import type { RouteCounter } from './route-statistics.ts'
 import type { RunningActions } from './running-actions.ts'
 import { accepts } from './media/accept.ts'
 import { ItemStream } from './media/item-stream.ts'
 import { resultTypesOf } from './media/negotiate.ts'
-import { startStream, type StreamSources } from './media/start-stream.ts'
+import { SentStream, type StreamSources } from './media/start-stream.ts'
 import type { StreamGroup } from './media/stream-group.ts'
 import { makeWriter, type WriteSources } from './write-result.ts'
 import type { Written } from './written.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Fields of the result that were not sent; set if results are checked. */
-    dropped: DroppedFields | undefined
-  }
-}
-
-/**
- * Fields that an action returned but that the schema does not declare. `fields` are JSON pointers without the leading
- * slash.
- */
-export interface DroppedFields {
-  readonly action: string
-  readonly fields: readonly string[]
-}
 
 export interface SendSources extends WriteSources, StreamSources {
   /** Headers of responses that a browser may display. */
@@ -104,7 +89,7 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
     const status = explicit?.status ?? (result === undefined ? emptyStatus : defaultStatus)
     const body = explicit === undefined ? result : explicit.body
     const written = write(status, body, explicit?.headers['content-type'])
-    if (written.dropped !== undefined) reportDropped(reply, action, written.dropped)
+    if (written.dropped !== undefined) reportDropped(reply.request, { action, fields: written.dropped })
     if (written.infinite !== undefined) reportInfinite(reply, written.infinite)
     if (isSafe && success.includes(status) && written.payload !== undefined) assertAcceptable(reply.request, written)
     const { payload } = written
@@ -160,6 +145,23 @@ function makeResponder(sending: Sending, sources: SendSources) {
   const addBrowserHeaders = makeBrowserHeaders(pageHeaders)
   const isReading = method.method === 'GET'
   const isCompressed = compression && method.compression !== false
+  const sendBody = (
+    reply: FastifyReply,
+    payload: NonNullable<Written['payload']>,
+    type: string,
+  ): Promise<void> | undefined => {
+    if (payload instanceof Readable && reply.request.method === 'HEAD') {
+      payload.destroy()
+      reply.send()
+      return undefined
+    }
+    const sent = payload instanceof ItemStream ? followItems(reply, payload, sources, sending) : undefined
+    const body = isCompressed ? compress(reply, payload, type) : payload
+    if (body instanceof Promise) return body.then((bytes) => void reply.send(bytes))
+    if (body === payload && sent !== undefined) sent.send()
+    else reply.send(body)
+    return undefined
+  }
   return (reply: FastifyReply, { status, written, explicit }: PreparedResponse): Promise<void> | undefined => {
     if (explicit !== undefined) addHeaders(reply, explicit.headers, basePath)
     const { payload, type, isJson } = written
@@ -182,39 +184,15 @@ function makeResponder(sending: Sending, sources: SendSources) {
     reply.code(status).header('content-type', type)
     if (hasSeveralTypes) addVary(reply, 'Accept')
     if (!isJson) addBrowserHeaders(reply, hasTrustedHtml(method, explicit))
-    if (payload instanceof Readable && !startStreaming(reply, payload, sources, sending)) {
-      reply.send()
-      return undefined
-    }
-    const body = isCompressed ? compress(reply, payload, type) : payload
-    if (body instanceof Promise) return body.then((bytes) => void reply.send(bytes))
-    reply.send(body)
-    return undefined
+    return sendBody(reply, payload, type)
   }
-}
-
-/** @returns false if a stream is not sent, because the request is HEAD */
-function startStreaming(reply: FastifyReply, stream: Readable, sources: SendSources, sending: Sending): boolean {
-  const isSent = reply.request.method !== 'HEAD'
-  if (!isSent) stream.destroy()
-  else if (stream instanceof ItemStream) sendItems(reply, stream, sources, sending)
-  return isSent
 }
 
 /** Prepares the response whose body is a stream of values. */
-function sendItems(reply: FastifyReply, stream: ItemStream, sources: SendSources, sending: Sending): void {
-  const action = nameAction(sending)
-  stream.onDropped = (fields) => {
-    stream.onDropped = undefined // the other items most likely have them too
-    reportDropped(reply, action, fields)
-  }
+function followItems(reply: FastifyReply, stream: ItemStream, sources: SendSources, sending: Sending): SentStream {
   if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
   reply.header('x-accel-buffering', 'no') // nginx would hold events back
-  startStream(reply, stream, sources, sending)
-}
-
-function nameAction({ route, method }: Pick<Sending, 'route' | 'method'>): string {
-  return 'file' in method.action ? method.action.file : `${method.method} ${route.path}`
+  return new SentStream(reply, stream, sources, sending)
 }
 
 /** Adds the headers of an action. What was known before stays in `Vary`: responses also differ by it. */
@@ -232,11 +210,6 @@ function addHeaders(reply: FastifyReply, headers: CheckedHeaders, basePath: stri
 function assertAcceptable({ headers: { accept } }: FastifyRequest, { type }: Written): void {
   if (accept === undefined || accept === '*/*' || accepts(accept, type)) return
   throw errors.WP_RUNTIME_NOT_ACCEPTABLE({ type: type.split(';', 1)[0]! })
-}
-
-function reportDropped({ request }: FastifyReply, action: string, fields: readonly string[]): void {
-  request.dropped = { action, fields }
-  request.log.warn({ action, dropped: fields }, 'result has fields that are not in its schema')
 }
 
 /** Logs only the first field: if a row has such a number, so has every list with the row. */

@@ -32,7 +32,7 @@ test('a stream on which nothing was sent for 15 s is reminded, and nothing runs 
   })
   let reminded = 0
   const stream = { count: 0, remind: () => (reminded += 1) }
-  const remove = streams.add(stream)
+  streams.add(stream)
   const pass = (ms: number) => {
     clock.pass(ms)
     tick?.()
@@ -48,7 +48,7 @@ test('a stream on which nothing was sent for 15 s is reminded, and nothing runs 
   assert.equal(reminded, 1, 'something was sent')
   pass(1000)
   assert.equal(reminded, 2)
-  remove()
+  streams.remove(stream)
   assert.equal(tick, undefined)
   const free = streams.reserve('ann', 1)
   assert.equal(streams.reserve('ann', 1), undefined)

@@ -11,6 +11,18 @@ export interface ItemFormat {
   readonly comment?: string
 }
 
+/** Told about a stream of values. */
+export interface ItemStreamObserver {
+  /** Before the first value is asked for. */
+  started(): void
+  /** Before something is sent, each time. */
+  sending(): void
+  /** Nothing of the source runs any more. */
+  returned(): void
+  /** Fields of an item are not declared by its schema. */
+  dropped(fields: readonly string[]): void
+}
+
 /**
  * The body of a stream of values: asks for the next value only when the previous one was taken by the connection. Ends its
  * source when it is destroyed.
@@ -20,18 +32,14 @@ export class ItemStream extends Readable {
   readonly #source: AsyncIterator<unknown> | Iterator<unknown>
   readonly #write: ItemWriter
   #isPulling = false
+  #hasStarted = false
   #hasReturned = false
   /** What `pipe` writes to. */
   #target: Writable | undefined
   #endsTarget = true
   /** Items that were sent. */
   count = 0
-  /** Called once before the first value is asked for. */
-  onStart: (() => void) | undefined
-  /** Called with fields of an item that its schema does not declare. */
-  onDropped: ((fields: readonly string[]) => void) | undefined
-  /** Called once nothing of the source runs any more. */
-  onReturned: (() => void) | undefined
+  observer: ItemStreamObserver | undefined
 
   constructor(source: AsyncIterable<unknown> | Iterable<unknown>, format: ItemFormat, write: ItemWriter) {
     super({ highWaterMark: 16 * 1024 })
@@ -64,9 +72,7 @@ export class ItemStream extends Readable {
     callback(error)
     if (this.#hasReturned) return
     this.#hasReturned = true
-    const returned = () => {
-      this.onReturned?.()
-    }
+    const returned = () => this.observer?.returned()
     // A source that waits for something returns after that: it gets the signal of the context too.
     const end = async () => this.#source.return?.()
     end().then(returned, returned)
@@ -74,23 +80,24 @@ export class ItemStream extends Readable {
 
   readonly #start = (): void => {
     if (this.#isPulling || this.destroyed || this.readableEnded) return
-    const { onStart } = this
-    this.onStart = undefined
-    onStart?.()
+    if (!this.#hasStarted) this.observer?.started()
+    this.#hasStarted = true
     this.#pull()
   }
 
   /** @returns whether more may be sent now */
   #send(text: string): boolean {
+    this.observer?.sending()
     return this.#target === undefined ? this.push(text) : this.#target.write(text)
   }
 
   #finish(): void {
     this.#hasReturned = true
+    this.observer?.sending()
     if (this.#endsTarget) this.#target?.end()
     this.push(null)
     if (this.#target !== undefined) this.resume() // emits the end
-    this.onReturned?.()
+    this.observer?.returned()
   }
 
   #pull(): void {

@@ -42,16 +42,17 @@ export class OpenStreams {
     }
   }
 
-  /** Reminds the client of a stream while nothing else is sent. @returns a function that ends that */
-  add(stream: OpenStream): () => void {
+  /** Reminds the client of a stream while nothing else is sent, until it is removed. */
+  add(stream: OpenStream): void {
     this.#open.set(stream, { count: 0, sentAt: this.#clock.monotonic() })
     this.#stop ??= this.#repeat(() => this.#remind())
-    return () => {
-      this.#open.delete(stream)
-      if (this.#open.size > 0) return
-      this.#stop?.()
-      this.#stop = undefined
-    }
+  }
+
+  remove(stream: OpenStream): void {
+    this.#open.delete(stream)
+    if (this.#open.size > 0) return
+    this.#stop?.()
+    this.#stop = undefined
   }
 
   #remind(): void {

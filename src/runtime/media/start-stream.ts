@@ -1,16 +1,21 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Guard } from '../../auth/index.ts'
 import { networkOf } from '../../kit/index.ts'
-import type { ManifestMethod } from '../../release/index.ts'
+import type { ManifestMethod, ManifestRoute } from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { LeanResponse } from '../lean-messages.ts'
+import type { StreamLog } from '../report-requests.ts'
 import type { RunningActions } from '../running-actions.ts'
-import type { ItemStream } from './item-stream.ts'
+import { nameAction, reportDropped } from '../report-dropped.ts'
+import type { ItemStream, ItemStreamObserver } from './item-stream.ts'
 import { isItemTypeOf } from './negotiate.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { StreamGroup } from './stream-group.ts'
 
 export interface StreamSources {
+  /** Logs a stream that failed after its response had begun. */
+  readonly streamLog?: Pick<StreamLog, 'streamError'>
   readonly guard: Pick<Guard, 'watch'>
   readonly streams: OpenStreams
   /** How many streams a caller may have open at the same time. */
@@ -18,6 +23,7 @@ export interface StreamSources {
 }
 
 export interface StreamingMethod {
+  readonly route: ManifestRoute
   readonly method: ManifestMethod
   readonly running: RunningActions
   readonly group: StreamGroup
@@ -53,49 +59,107 @@ export function makeStreamTest(method: ManifestMethod): (type: string) => boolea
 type Ending = 'finished' | 'failed' | 'client left' | 'access ended' | 'server stops' | 'code replaced'
 
 /**
- * Follows a stream while it is sent. When its caller may no longer have it, the server stops, or other code replaces the
- * method, the connection is cut: a normal end would tell the client that there is no more to come.
+ * A stream that is sent. When its caller may no longer have it, the server stops, or other code replaces the method, the
+ * connection is cut: a normal end would tell the client that there is no more to come. A class, because functions for each
+ * stream take more memory.
  */
-export function startStream(
-  reply: FastifyReply,
-  stream: ItemStream,
-  { guard, streams }: StreamSources,
-  of: StreamingMethod,
-): void {
-  const { raw, request } = reply
-  let ending: Ending | undefined
-  let isReturned = false
-  let isReturning = false
-  // While the source ends, it may still use its connections.
-  const returning = () => {
-    if (!isReturned && !isReturning) of.running.begin()
-    isReturning = true
+export class SentStream implements ItemStreamObserver {
+  readonly #reply: FastifyReply
+  readonly #stream: ItemStream
+  readonly #sources: StreamSources
+  readonly #of: StreamingMethod
+  readonly #stopWatching: (() => void) | undefined
+  #ending: Ending | undefined
+  #isReturned = false
+  #isReturning = false
+  #isDirect = false
+
+  constructor(reply: FastifyReply, stream: ItemStream, sources: StreamSources, of: StreamingMethod) {
+    this.#reply = reply
+    this.#stream = stream
+    this.#sources = sources
+    this.#of = of
+    const { raw, request } = reply
+    const { authorization } = request.headers
+    stream.observer = this
+    sources.streams.add(stream)
+    of.group.add(this)
+    if (request.principal !== undefined && authorization !== undefined) {
+      const scopes = of.method.public ? [] : of.method.scopes
+      this.#stopWatching = sources.guard.watch(authorization, scopes, () => this.cut('access ended'))
+    }
+    if (raw instanceof LeanResponse) raw.onStop = () => this.cut('server stops')
+    raw.once('close', () => this.#closed())
   }
-  stream.onReturned = () => {
-    isReturned = true
-    if (isReturning) of.running.end()
+
+  /** Sends the stream without the listeners that Fastify adds to streams, and without headers that Node keeps. */
+  send(): void {
+    this.#isDirect = true
+    const { request } = this.#reply
+    this.#stream.on('error', (error) => this.#failed(error))
+    request.reportStream?.(this.#reply)
+    this.#stream.pipe(this.#reply.raw)
   }
-  const cut = (why: Ending) => {
-    ending ??= why
-    returning()
+
+  cut(why: Ending): void {
+    this.#ending ??= why
+    this.#returning()
+    this.#reply.raw.destroy()
+  }
+
+  started(): void {
+    // A generator that throws at once has a response.
+    if (this.#isDirect) setImmediate(() => this.#flush())
+  }
+
+  sending(): void {
+    const { raw } = this.#reply
+    if (this.#isDirect && !raw.headersSent && !raw.destroyed)
+      raw.writeHead(this.#reply.statusCode, this.#reply.getHeaders() as OutgoingHttpHeaders)
+  }
+
+  returned(): void {
+    this.#isReturned = true
+    if (this.#isReturning) this.#of.running.end()
+  }
+
+  dropped(fields: readonly string[]): void {
+    const { request } = this.#reply
+    if (request.dropped !== undefined) return // the other items most likely have them too
+    reportDropped(request, { action: nameAction(this.#of), fields })
+  }
+
+  #flush(): void {
+    const { raw } = this.#reply
+    if (raw.destroyed || this.#stream.destroyed) return
+    this.sending()
+    raw.flushHeaders()
+  }
+
+  #failed(error: Error): void {
+    const { raw, request } = this.#reply
+    if (!raw.headersSent && !raw.destroyed) return void this.#reply.send(error)
+    this.#sources.streamLog?.streamError(error, request, this.#reply)
     raw.destroy()
   }
-  stream.onStart = () => setImmediate(() => raw.headersSent || raw.destroyed || raw.flushHeaders())
-  const { authorization } = request.headers
-  const isKnown = request.principal !== undefined && authorization !== undefined
-  const scopes = of.method.public ? [] : of.method.scopes
-  const forget = [
-    streams.add(stream),
-    of.group.add(() => cut('code replaced')),
-    isKnown ? guard.watch(authorization, scopes, () => cut('access ended')) : undefined,
-  ]
-  if (raw instanceof LeanResponse) raw.onStop = () => cut('server stops')
-  raw.once('close', () => {
-    for (const one of forget) one?.()
-    returning()
+
+  /** While the source ends, it may still use its connections. */
+  #returning(): void {
+    if (!this.#isReturned && !this.#isReturning) this.#of.running.begin()
+    this.#isReturning = true
+  }
+
+  #closed(): void {
+    const { raw, request, elapsedTime } = this.#reply
+    const stream = this.#stream
+    this.#sources.streams.remove(stream)
+    this.#of.group.remove(this)
+    this.#stopWatching?.()
+    this.#returning()
     stream.destroy()
-    ending ??= stream.errored !== null ? 'failed' : raw.writableFinished ? 'finished' : 'client left'
-    const seconds = Math.round(reply.elapsedTime / 100) / 10
-    request.log.info({ ending, items: stream.count, seconds, user: request.principal?.user.name }, 'stream ended')
-  })
+    this.#ending ??= stream.errored !== null ? 'failed' : raw.writableFinished ? 'finished' : 'client left'
+    const seconds = Math.round(elapsedTime / 100) / 10
+    const user = request.principal?.user.name
+    request.log.info({ ending: this.#ending, items: stream.count, seconds, user }, 'stream ended')
+  }
 }

@@ -1,22 +1,25 @@
+/** A stream whose connection can be cut. */
+interface Cuttable {
+  cut(why: 'code replaced'): void
+}
+
 /** The open streams of one method of a generation. */
 export class StreamGroup {
-  readonly #cuts = new Set<() => void>()
+  readonly #open = new Set<Cuttable>()
   #hasEnded = false
 
-  /**
-   * Adds a stream.
-   * @param cut called when other code replaces the method
-   * @returns a function that removes it
-   */
-  add(cut: () => void): () => void {
-    this.#cuts.add(cut)
-    if (this.#hasEnded) setImmediate(cut) // its request was accepted before
-    return () => void this.#cuts.delete(cut)
+  add(stream: Cuttable): void {
+    this.#open.add(stream)
+    if (this.#hasEnded) setImmediate(() => stream.cut('code replaced')) // its request was accepted before
+  }
+
+  remove(stream: Cuttable): void {
+    this.#open.delete(stream)
   }
 
   /** Cuts all streams, so that their clients connect again and reach the new code. */
   end(): void {
     this.#hasEnded = true
-    for (const cut of this.#cuts) cut()
+    for (const stream of this.#open) stream.cut('code replaced')
   }
 }

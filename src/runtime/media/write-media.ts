@@ -119,7 +119,7 @@ function makeItemWriter(type: string, writeJson: WriteJson): BodyWriter {
     const write = (item: unknown) =>
       format.write(item, (value) => {
         const { payload, dropped } = writeJson(at, value)
-        if (dropped !== undefined) stream.onDropped?.(dropped)
+        if (dropped !== undefined) stream.observer?.dropped(dropped)
         return payload!
       })
     const stream: ItemStream = new ItemStream(body, format, (item) => {
