@@ -4,11 +4,15 @@ import type { ListedRoute } from '../src/project/index.ts'
 
 export default class Routes extends WaypostCommand {
   static override description = 'List the methods of all routes, including plugin routes'
-  static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
+  static override examples = [
+    '<%= config.bin %> <%= command.id %>',
+    '<%= config.bin %> <%= command.id %> --verbose # also the steps of each method',
+    '<%= config.bin %> <%= command.id %> --json',
+  ]
   static override enableJsonFlag = true
 
   async run(): Promise<unknown> {
-    await this.parse(Routes)
+    const { flags } = await this.parse(Routes)
     const { listRoutes } = await import('../src/project/index.ts')
     const folder = process.cwd()
     const routes = await listRoutes({
@@ -17,22 +21,22 @@ export default class Routes extends WaypostCommand {
       onPluginError: (error) => this.note(`Some routes are not listed. ${error.message}`),
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
-    if (!this.jsonEnabled()) this.#show(routes)
+    if (!this.jsonEnabled()) this.#show(routes, flags.verbose)
     return { routes }
   }
 
-  #show(routes: readonly ListedRoute[]): void {
+  #show(routes: readonly ListedRoute[], isVerbose: boolean): void {
     if (routes.length === 0) {
       this.note('No routes yet. Generate one: waypost generate:route GET /hello --public')
       return
     }
-    for (const line of format(routes)) this.print(line)
+    for (const line of format(routes, isVerbose)) this.print(line)
     const paths = new Set(routes.map(({ path }) => path))
     this.note(`\n${plural(paths.size, 'route')}, ${plural(routes.length, 'method')}`)
   }
 }
 
-function format(routes: readonly ListedRoute[]): string[] {
+function format(routes: readonly ListedRoute[], isVerbose: boolean): string[] {
   const cells = (of: (route: ListedRoute) => string) => routes.map(of)
   return formatTable(
     [
@@ -46,10 +50,19 @@ function format(routes: readonly ListedRoute[]): string[] {
         order: 0,
         minWidth: 18,
       },
+      ...(isVerbose
+        ? [{ title: 'STEPS', cells: cells(nameSteps), narrow: 'wrap' as const, order: 4, minWidth: 10 }]
+        : []),
       { title: 'SOURCE', cells: cells(({ source }) => source), narrow: 'wrap', order: 1, minWidth: 18 },
     ],
     // Not shortened if the output is piped or saved.
     process.stdout.columns ?? Number.POSITIVE_INFINITY,
+  )
+}
+
+function nameSteps({ steps = [], without = [] }: ListedRoute): string {
+  return [...steps.map(({ name, action }) => `${name} ${action}`), ...without.map((name) => `without ${name}`)].join(
+    ', ',
   )
 }
 

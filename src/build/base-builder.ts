@@ -7,7 +7,7 @@ import {
 } from '../definition/index.ts'
 import { hasErrors, version, type Diagnostic } from '../kit/index.ts'
 import { isBuiltInPlugin, joinPlugins, loadBuiltInPlugins } from '../plugin/index.ts'
-import type { Artifact, BuiltRelease, Manifest, ManifestAction, ManifestPlugin } from '../release/index.ts'
+import { listActions, type Artifact, type BuiltRelease, type Manifest, type ManifestPlugin } from '../release/index.ts'
 import type { TablesSnapshot } from '../contract/index.ts'
 import { compareText } from './compare-text.ts'
 import { checkMigrations, normalizeFile } from './find-entries.ts'
@@ -68,7 +68,7 @@ export function openBaseBuilder({
   process = openPluginProcess(),
 }: BaseBuilderOptions): BaseBuilder {
   const code = listCode(base?.manifest)
-  const actionFiles = new Set(listActions(base?.manifest).map(({ file }) => normalizeFile(file)))
+  const actionFiles = new Set(listCoded(base?.manifest).map(({ file }) => normalizeFile(file)))
   const known: MigrationCache = { parsed: new Map() }
   let artifacts: Promise<readonly Artifact[]> | undefined
   let listed: readonly PluginUse[] = []
@@ -157,10 +157,7 @@ async function linkTexts(
   const hashOf = (file: string) => declared.get(file)?.hash ?? code.get(file)!
   const parts = { version, migrations, plugins, hashOf }
   const { routes, cronjobs, migrations: linked } = makeManifest(definition, { ...parts, artifacts: [] })
-  const actions = [
-    ...routes.flatMap(({ methods }) => methods.map(({ action }) => action)),
-    ...Object.values(cronjobs).map(({ action }) => action),
-  ]
+  const actions = listActions({ routes, cronjobs })
   const needed = [...actions, ...linked, ...plugins].flatMap((one) => ('artifact' in one ? [one.artifact] : []))
   const own = [...declared.values()]
   const isCoded = needed.some((hash) => own.every((one) => one.hash !== hash))
@@ -178,19 +175,14 @@ function listCode(manifest: Manifest | undefined): ReadonlyMap<string, string> {
   if (manifest === undefined) return new Map()
   const migrations = manifest.migrations.filter(({ declared }) => declared === undefined)
   return new Map([
-    ...listActions(manifest).map(({ file, artifact }) => [normalizeFile(file), artifact] as const),
+    ...listCoded(manifest).map(({ file, artifact }) => [normalizeFile(file), artifact] as const),
     ...migrations.map(({ connection, name, artifact }) => [`migrations/${connection}/${name}.ts`, artifact] as const),
   ])
 }
 
-/** Returns the actions with code of a release. */
-function listActions(manifest: Manifest | undefined) {
-  const { routes = [], cronjobs = {} } = manifest ?? {}
-  const actions: readonly ManifestAction[] = [
-    ...routes.flatMap(({ methods }) => methods.map(({ action }) => action)),
-    ...Object.values(cronjobs).map(({ action }) => action),
-  ]
-  return actions.filter((action) => 'artifact' in action)
+/** Returns the actions and steps with code of a release. */
+function listCoded({ routes = [], cronjobs = {} }: Partial<Manifest> = {}) {
+  return listActions({ routes, cronjobs }).filter((action) => 'artifact' in action)
 }
 
 /** Returns artifacts and the ones that they import by hash or by alias. */

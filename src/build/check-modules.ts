@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeBareEnvironment, readEnvironment, urlOfModule, type Diagnostic, type Variables } from '../kit/index.ts'
-import type { BuiltRelease, Manifest, ManifestAction } from '../release/index.ts'
+import { listActions, type BuiltRelease, type Manifest } from '../release/index.ts'
 import type { LoadReport, LoadRequest, Problem } from './check-modules-child.ts'
 import { makeDiagnostic, makePlace, sortDiagnostics, type Place } from './make-diagnostic.ts'
 import { isPackagePath } from './project-path.ts'
@@ -33,12 +33,10 @@ export async function checkModules(
 }
 
 /** Returns the file of each action by the hash of its artifact. */
-function actionFiles({ routes, cronjobs }: Manifest): Map<string, string> {
-  const actions: ManifestAction[] = [
-    ...routes.flatMap(({ methods }) => methods.map(({ action }) => action)),
-    ...Object.values(cronjobs).map(({ action }) => action),
-  ]
-  return new Map(actions.flatMap((action) => ('artifact' in action ? [[action.artifact, action.file] as const] : [])))
+function actionFiles(manifest: Manifest): Map<string, string> {
+  return new Map(
+    listActions(manifest).flatMap((action) => ('artifact' in action ? [[action.artifact, action.file] as const] : [])),
+  )
 }
 
 /** Returns the problem of each failed module. A module that hangs or ends the process is the last one checked. */

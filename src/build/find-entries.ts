@@ -117,7 +117,9 @@ function firstUses(definition: Definition): ReadonlyMap<string, ActionFile> {
 type ActionFile = Extract<ActionUse, { file: string }>
 
 function* actionUses(definition: Definition): Iterable<ActionFile> {
-  for (const { methods } of definition.routes) for (const { action } of methods) if ('file' in action) yield action
+  for (const { methods } of definition.routes)
+    for (const { action, steps = [] } of methods)
+      for (const use of [action, ...steps.map((step) => step.action)]) if ('file' in use) yield use
   for (const { action } of Object.values(definition.cronjobs)) if ('file' in action) yield action
 }
 

@@ -60,8 +60,9 @@ function makeRoute({ methods, at: _, ...rest }: Route, hashOf: HashOf): Manifest
 }
 
 function makeMethod(method: Method, hashOf: HashOf): ManifestMethod {
-  const { action, at: _, ...rest } = method
-  return { ...rest, action: makeAction(action, hashOf) }
+  const { action, steps, at: _, ...rest } = method
+  const made = steps?.map((step) => ({ name: step.name, action: makeAction(step.action, hashOf) }))
+  return { ...rest, ...(made && { steps: made }), action: makeAction(action, hashOf) }
 }
 
 function makeAction(action: ActionUse, hashOf: HashOf): ManifestAction {

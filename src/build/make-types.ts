@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../contract/index.ts'
-import type { Definition, MediaType, Method, Route } from '../definition/index.ts'
+import type { Definition, MediaType, Method, Route, RouteStep } from '../definition/index.ts'
 import { bodylessStatuses, itemTypes, listPathParameters } from '../kit/index.ts'
 import { reachesAccess, reachesDefault, reachesRequiredDefault } from '../schema/index.ts'
 import { makeType, propertiesOf } from './make-type.ts'
@@ -53,10 +53,11 @@ export function makeTypes(definition: Definition, options: TypesOptions): string
     makeInterface('Connections', makeConnections(definition, options)),
     ...makeEnv(definition),
   ]
+  const usesState = definition.routes.some(({ methods }) => methods.some(({ steps }) => steps !== undefined))
   return [
     '/* eslint-disable */',
     '// Written by waypost from the project. Do not edit it, do not commit it.',
-    "import type { Kysely } from 'waypost'\n",
+    `import type { Kysely${usesState ? ', StateOf' : ''} } from 'waypost'\n`,
     ...(aliases.size === 0 ? [] : [makeSchemas('Schema', definition.schemas, { ...scope, prefix: '' })]),
     ...[received, sent].flatMap((input) =>
       input.aliases.size === 0 ? [] : [makeSchemas(namespaces[input.form], definition.schemas, { ...scope, input })],
@@ -123,6 +124,7 @@ function makeRoute(route: Route, method: Method, { scope, received, sent }: Rout
     { key: 'result', type: makeResult(responses) },
     { key: 'responses', type: makeObject(responses) },
     ...makeMediaMembers(method, scope),
+    ...(method.steps === undefined ? [] : [{ key: 'state', type: makeObject(method.steps.map(makeState)) }]),
     ...(method.public ? [] : [{ key: 'private', type: atom('true') }]),
   ]
   const lines = members.map(({ key, type }) => indent(`${key}: ${type.text}`))
@@ -232,6 +234,12 @@ function makeConnections({ connections }: Definition, { tables, clientTypes }: T
     const type = Object.hasOwn(types, name) ? types[name as keyof typeof types] : 'unknown'
     return { key: makeKey(name), type: atom(type.replaceAll('{Tables}', () => (tables[name] === true ? file : 'any'))) }
   })
+}
+
+/** Returns the type of what a step adds to `context.state`: that of its class. */
+function makeState({ name, action }: RouteStep): Member {
+  const type = 'file' in action ? `StateOf<typeof import(${quote(`../${action.file}`)}).default>` : 'unknown'
+  return { key: makeKey(name), type: atom(type) }
 }
 
 function makeEnv({ variables }: Definition): string[] {

@@ -22,6 +22,29 @@ export interface Action<Key extends ActionKey = RouteKey> {
 }
 
 /**
+ * Code that runs before the actions of methods that name it in `steps`. One instance handles all requests of a generation.
+ * What `handle` returns is `context.state.NAME`.
+ */
+export interface RouteStep<State = unknown> {
+  /** Throw `context.problem`, or return a response of `context.respond`, to end the request without its action. */
+  handle(request: Request, context: Context): State | Response | Promise<State | Response>
+  /** Called once the response was sent, or the caller has left. It cannot change the response or dispatch events. */
+  after?(request: Request, context: Context, outcome: StepOutcome): void | Promise<void>
+}
+
+/** How a request ended, for `after` of a step. */
+export interface StepOutcome {
+  readonly status: number
+  /** The time since the first step began, in milliseconds. */
+  readonly ms: number
+}
+
+/** What a step adds to `context.state`: the result of its class, without responses. */
+export type StateOf<Class> = Class extends abstract new (...args: never) => { handle(...args: never): infer Value }
+  ? Exclude<Awaited<Value>, Response>
+  : unknown
+
+/**
  * A validated request. `params` and `query` are coerced to the types of their schemas, and so are the texts of forms; a
  * JSON `body` is not. Defaults are applied to `query` and `body`.
  */
@@ -215,6 +238,10 @@ export interface FileOptions {
 /** The media types of the result of an action. */
 type AcceptsOf<Key extends ActionKey> = RouteOf<Key> extends { readonly accepts: infer Accepts } ? Accepts : string
 
+/** The results of the steps of a method. */
+type StatesOf<Key extends ActionKey> =
+  RouteOf<Key> extends { readonly state: infer State } ? State : Readonly<Record<string, unknown>>
+
 /** The caller of an action, who is known on private routes. */
 type PrincipalOf<Key extends ActionKey> =
   RouteOf<Key> extends { readonly private: true } ? Principal : Principal | undefined
@@ -275,6 +302,8 @@ export interface Context<Key extends ActionKey = ActionKey> {
   readonly principal: PrincipalOf<Key>
   /** The declared media type of the result that the caller prefers, by its `Accept` header. */
   readonly accepts: AcceptsOf<Key>
+  /** What the steps of the method returned, by name. */
+  readonly state: StatesOf<Key>
   readonly log: Log
   /** Aborts when the caller disconnects or the timeout expires; in a cronjob also when the server shuts down. */
   readonly signal: AbortSignal

@@ -11,6 +11,9 @@ export type {
   Request,
   Response,
   Result,
+  RouteStep,
+  StateOf,
+  StepOutcome,
 } from './action.ts'
 export { isConflict, onClose } from '../kit/index.ts'
 export type { ColumnTypes, Migration } from './migration.ts'

@@ -43,6 +43,8 @@ export interface RouteTypes {
   readonly accepts?: string
   /** What callers get of each item, if the result is a stream of values. */
   readonly items?: unknown
+  /** The results of its steps. */
+  readonly state?: unknown
   /** Set if every request has a token. */
   readonly private?: true
 }

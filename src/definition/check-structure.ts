@@ -46,6 +46,7 @@ export interface Shape {
   readonly additionalProperties?: boolean | Shape
   readonly required?: readonly string[]
   readonly minProperties?: number
+  readonly maxProperties?: number
 }
 
 export interface Checking {
@@ -162,7 +163,9 @@ function checkMap(node: MapNode, shape: Shape, { label, checking }: CheckContext
     if (node.entries.has(key) || suggestion.has(key)) continue
     emit(checking, { code: 'WP_DEFINITION_KEY_MISSING', at: label.at, parameters: { key, owner } })
   }
-  if (node.entries.size < (shape.minProperties ?? 0)) reportValue(node, shape, { label, checking })
+  const { minProperties = 0, maxProperties = Infinity } = shape
+  if (node.entries.size < minProperties || node.entries.size > maxProperties)
+    reportValue(node, shape, { label, checking })
 }
 
 function shapeOf(key: string, { properties, patternProperties = {} }: Shape): Shape | undefined {

@@ -82,6 +82,10 @@ export interface Method {
   readonly action: ActionUse
   /** Event to which a 2xx result is dispatched. */
   readonly dispatch?: string
+  /** Run in this order before the action. */
+  readonly steps?: readonly RouteStep[]
+  /** Steps of groups or of the route that do not run. */
+  readonly without?: readonly string[]
   readonly timeoutMs?: number
   readonly rate?: string
   readonly html?: 'trusted'
@@ -99,6 +103,12 @@ export interface Method {
  */
 export interface MediaType {
   readonly schema?: JsonSchema
+}
+
+/** Code that runs before the action of a method. Its result is `context.state.NAME`. */
+export interface RouteStep {
+  readonly name: string
+  readonly action: ActionUse
 }
 
 export type ActionUse = { readonly file: string; readonly at: Location } | ClassUse

@@ -134,6 +134,11 @@ export const errors = defineErrors({
     message: '{method} {path} is public, so its scopes are ignored and no token is needed',
     hint: 'Remove public: true to require a token, or remove "scopes"',
   },
+  WP_DEFINITION_STEP_REMOVED: {
+    ...user,
+    message: '{method} {path} {text}',
+    hint: 'Confirm it if callers may do without the step, or add the step again',
+  },
   WP_DEFINITION_SCOPE_UNDECLARED: {
     ...user,
     message: '"{name}" is not a declared scope',

@@ -15,6 +15,7 @@ export type {
   PluginUse,
   Rate,
   Route,
+  RouteStep,
   VariableUse,
 } from './definition.ts'
 export type { ActionToDescribe, DescribeActions, DescribedAction } from './describe-actions.ts'

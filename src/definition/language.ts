@@ -119,6 +119,35 @@ const responsePlace = (description: string) => Type.Ref(opaque.response, { descr
 /** A response without a body, such as 204, has no schema. */
 const responseSchema = Type.Union([responsePlace('Schema of the response'), Type.Null()])
 
+const stepNames = {
+  names: 'a step',
+  pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$',
+  keyHint: 'Use letters, digits and _ and begin with a letter: actions read context.state.NAME',
+}
+
+/** A list of maps with one key each, because their order matters. */
+const steps = Type.Optional(
+  Type.Array(
+    Type.Record(
+      Type.String({ pattern: stepNames.pattern }),
+      Type.String({ title: 'a file with the class of the step', pattern: '\\.[tj]s$' }),
+      { title: 'a map with one name', ...stepNames, additionalProperties: false, minProperties: 1, maxProperties: 1 },
+    ),
+    {
+      title: 'a list of steps',
+      description:
+        'Code that runs in order before the action; those of groups and of the route run first. What NAME returns is `context.state.NAME`',
+    },
+  ),
+)
+const without = Type.Optional(
+  Type.Array(Type.String({ title: 'the name of a step' }), {
+    title: 'a list of names',
+    description: 'Steps of groups or of the route that do not run',
+    uniqueItems: true,
+  }),
+)
+
 const method = closed('a method', {
   summary: Type.Optional(
     Type.String({
@@ -162,6 +191,8 @@ const method = closed('a method', {
     }),
   ),
   action,
+  steps,
+  without,
   dispatch: Type.Optional(
     Type.String({
       title: 'the name of an event',
@@ -213,6 +244,8 @@ const routeKeys = {
     ),
   ),
   rate: Type.Optional(Type.String({ title: 'the name of a rate', description: 'Rate limit to apply' })),
+  steps,
+  without,
   timeout: Type.Optional(duration('Time limit of its methods, after which the caller gets a 503 response')),
   deprecated: Type.Optional(
     Type.Union([Type.String({ title: 'a date such as 2027-01-31' }), Type.Literal(true)], {
@@ -239,7 +272,7 @@ const routesOf = (route: TSchema) =>
     Type.Record(Type.String(), route, {
       title: routesTitle,
       description:
-        'Routes below this path, which makes it a group: they inherit its `scopes`, `rate`, `timeout`, `deprecated` and `tags`, and replace them with their own',
+        'Routes below this path, which makes it a group: they inherit its `scopes`, `rate`, `timeout`, `deprecated` and `tags`, replace them with their own, and add to its `steps`',
     }),
   )
 

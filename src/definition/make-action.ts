@@ -6,12 +6,16 @@ import { textOf, valueOf, type MapNode, type Node, type ScalarNode } from './nod
 import { checkProjectFile, isLink, type FileProblem } from './read-file.ts'
 import { checkName } from './section.ts'
 
-/** Reads an action: a file, the name of an action, or an inline class. */
-export function makeAction(context: DefinitionContext, node: Node | undefined): ActionUse | undefined {
+/** Reads an action: a file, the name of an action, or an inline class; of a step, a file. */
+export function makeAction(
+  context: DefinitionContext,
+  node: Node | undefined,
+  kind: 'action' | 'step' = 'action',
+): ActionUse | undefined {
   if (node?.kind === 'map') return makeClassUse(context, node, 'action')
   const text = textOf(node)
   if (node?.kind !== 'scalar' || text === undefined || text === '') return undefined
-  if (/\.[tj]s$/.test(text)) return makeFileUse(context, node, text)
+  if (/\.[tj]s$/.test(text)) return makeFileUse(context, { node, kind }, text)
   const { action } = context.sections
   const { report } = context.loading
   if (!action.entries.has(text) && (text.includes('/') || /\.[cm]?[tj]sx?$/.test(text))) {
@@ -49,11 +53,16 @@ function readClassUse(context: DefinitionContext, node: MapNode): ClassUse | und
   return use
 }
 
-function makeFileUse(context: DefinitionContext, node: ScalarNode, text: string): ActionUse | undefined {
+interface FilePlace {
+  readonly node: ScalarNode
+  readonly kind: 'action' | 'step'
+}
+
+function makeFileUse(context: DefinitionContext, { node, kind }: FilePlace, text: string): ActionUse | undefined {
   const { report, files } = context.loading
   const file = path.posix.normalize(text)
   if (/^migrations\/[^/]+\/[^/]+\.ts$/.test(file)) {
-    const hint = 'Use a file that contains an action class, for example src/todo/insert.ts'
+    const hint = `Use a file that contains the class of the ${kind}, for example src/todo/insert.ts`
     report.add({
       code: 'WP_DEFINITION_ACTION_INVALID',
       at: node,
@@ -70,13 +79,18 @@ function makeFileUse(context: DefinitionContext, node: ScalarNode, text: string)
   if (fileProblem === undefined) return { file, at: locationOf(node) }
   if (fileProblem.problem === 'missing') {
     files.add(file)
-    report.add({ code: 'WP_BUILD_ACTION_MISSING', at: node, parameters: { file }, hint: suggestFile(context, file) })
+    report.add({
+      code: 'WP_BUILD_ACTION_MISSING',
+      at: node,
+      parameters: { file },
+      hint: suggestFile(context, file, kind),
+    })
   } else if (fileProblem.problem === 'outside') {
     const problem = `"${text}" is outside the project`
     const hint = 'Write the path relative to waypost.yml, for example src/todo/insert.ts'
     report.add({ code: 'WP_DEFINITION_ACTION_INVALID', at: node, parameters: { problem }, hint })
   } else {
-    const problem = `${file} cannot be used as an action: ${fileProblem.reason}`
+    const problem = `${file} cannot be used as ${kind === 'step' ? 'a step' : 'an action'}: ${fileProblem.reason}`
     report.add({ code: 'WP_DEFINITION_ACTION_INVALID', at: node, parameters: { problem } })
   }
   return undefined
@@ -93,13 +107,13 @@ function checkFile({ loading }: DefinitionContext, file: string): FileProblem | 
   return fileProblem
 }
 
-function suggestFile({ loading }: DefinitionContext, file: string): string {
+function suggestFile({ loading }: DefinitionContext, file: string, kind: FilePlace['kind']): string {
   if (loading.code !== undefined) {
     const near = loading.report.findNearest(file, loading.code)
     return `${near === undefined ? '' : `Did you mean ${near}? `}Code is deployed from a project: npx waypost deploy`
   }
   if (isLink(loading.folder, file)) return `${file} is a broken symbolic link: fix or remove it`
-  const make = `waypost generate:action ${file}`
+  const make = kind === 'step' ? 'a class with handle(request, context)' : `waypost generate:action ${file}`
   const folder = path.posix.dirname(file)
   const own = path.posix.basename(file)
   const sources = sourcesIn(path.join(loading.folder.realRoot, folder), own)

@@ -5,6 +5,7 @@ import { makeAction } from './make-action.ts'
 import { checkClassContent, makeBody, type Body } from './make-content.ts'
 import { makeParameters } from './make-parameters.ts'
 import { makeResponses } from './make-responses.ts'
+import { makeSteps, type Steps } from './make-steps.ts'
 import { readBodyLimits } from './read-body-limits.ts'
 import { includeSiteOf } from './load-context.ts'
 import { omitUndefined, locationOf, recordScopes, type DefinitionContext } from './definition-context.ts'
@@ -20,6 +21,7 @@ export interface RouteSettings {
   readonly rate: string | undefined
   readonly timeoutMs: number | undefined
   readonly tags: readonly string[] | undefined
+  readonly steps: Steps
   /** The scopes that public methods have, without effect: those of a route whose methods are all public. */
   readonly unusedScopes: readonly string[]
   /** Whether some key of the route was probably a typo. */
@@ -36,6 +38,7 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
   recordScopes(context, itemsOf(ownScopes))
   checkScopes(context, entry, shared)
   const query = node.entries.get('parameters')
+  const { steps, without } = makeSteps(context, node, shared.steps)
   const dispatch = valueOf(node, 'dispatch')
   const request = makeRequest(context, entry)
   if (dispatch !== undefined) context.dispatches.set(`${key} ${shared.path}`, dispatch)
@@ -55,6 +58,8 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
     ...readBodyLimits(context, entry, request),
     action: makeAction(context, valueOf(node, 'action')),
     dispatch: readName(context, node, 'dispatch'),
+    steps: steps.length === 0 ? undefined : steps,
+    without: without.length === 0 ? undefined : without,
     timeoutMs: readTimeout(context, node) ?? shared.timeoutMs,
     rate: readName(context, node, 'rate') ?? shared.rate,
     html: textOf(valueOf(node, 'html')) === 'trusted' ? ('trusted' as const) : undefined,

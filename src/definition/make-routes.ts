@@ -5,6 +5,7 @@ import type { GroupDefinition, Method, Route } from './definition.ts'
 import { includeSiteOf } from './load-context.ts'
 import { isPublic, makeMethod, readTimeout } from './make-method.ts'
 import { makeParameters } from './make-parameters.ts'
+import { makeSteps, type Steps } from './make-steps.ts'
 import { omitUndefined, locationOf, recordScopes, type DefinitionContext } from './definition-context.ts'
 import { entriesOf, itemsOf, textOf, textsOf, valueOf, type Entry, type Node } from './node.ts'
 import { checkName } from './section.ts'
@@ -22,6 +23,7 @@ interface Inherited {
   readonly timeoutMs: number | undefined
   readonly deprecated: string | true | undefined
   readonly tags: readonly string[] | undefined
+  readonly steps: Steps
   /** The paths of the groups. */
   readonly groups: readonly string[]
   /** The schemas of path parameters. */
@@ -38,6 +40,7 @@ const nothing: Inherited = {
   timeoutMs: undefined,
   deprecated: undefined,
   tags: undefined,
+  steps: { steps: [], without: [] },
   groups: [],
   params: [],
   plain: [],
@@ -132,6 +135,7 @@ function inherit(
     timeoutMs: readTimeout(context, node) ?? outer.timeoutMs,
     deprecated: readDate(context, path, node) ?? outer.deprecated,
     tags: tags === undefined ? outer.tags : textsOf(tags),
+    steps: makeSteps(context, node, outer.steps),
     groups: isGroup ? [...outer.groups, path] : outer.groups,
     ...makePathSchemas(context, { path, entry, isValid }, outer),
     isUnclear: outer.isUnclear || report.isUnclear(node),

@@ -17,8 +17,18 @@ export interface ListedRoute {
   /** `file:line` of the route, or of the plugin in `plugins:`. */
   readonly source: string
   readonly description?: string
+  /** The steps that run before the action, in their order. */
+  readonly steps?: readonly ListedStep[]
+  /** Steps of groups or of the route that do not run. */
+  readonly without?: readonly string[]
   /** The date of deprecation; true if no date is given. */
   readonly deprecated?: string | true
+}
+
+export interface ListedStep {
+  readonly name: string
+  /** A project file, or the name of a plugin class. */
+  readonly action: string
 }
 
 export interface ListOptions {
@@ -72,7 +82,7 @@ async function listOfPlugins(
 
 function listMethods({ routes }: Definition): ListedRoute[] {
   return routes.flatMap(({ path, deprecated, methods }) =>
-    methods.map(({ method, public: isPublic, scopes, action, description, at }) => ({
+    methods.map(({ method, public: isPublic, scopes, action, description, steps, without, at }) => ({
       method,
       path,
       public: isPublic,
@@ -81,6 +91,8 @@ function listMethods({ routes }: Definition): ListedRoute[] {
       source: `${at.file}:${at.line}`,
       ...(description === undefined ? {} : { description }),
       ...(deprecated === undefined ? {} : { deprecated }),
+      ...(steps && { steps: steps.map((step) => ({ name: step.name, action: nameAction(step.action) })) }),
+      ...(without && { without }),
     })),
   )
 }

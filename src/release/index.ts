@@ -35,7 +35,7 @@ export {
   type MissingVariable,
   type LiveServer,
 } from './live-servers.ts'
-export { neededScopes } from './manifest.ts'
+export { listActions, neededScopes } from './manifest.ts'
 export { outlineRelease, type ReleaseOutline } from './outline.ts'
 export {
   pruneDevelopmentReleases,
@@ -90,6 +90,7 @@ export type {
   ManifestMigration,
   ManifestPlugin,
   ManifestRoute,
+  ManifestStep,
   ManifestVariable,
 } from './manifest.ts'
 export {

@@ -70,6 +70,10 @@ export interface ManifestMethod {
   readonly http?: ActionHttp
   readonly action: ManifestAction
   readonly dispatch?: string
+  /** Run in this order before the action. */
+  readonly steps?: readonly ManifestStep[]
+  /** Steps of groups or of the route that do not run. */
+  readonly without?: readonly string[]
   readonly timeoutMs?: number
   readonly rate?: string
   readonly html?: 'trusted'
@@ -82,6 +86,13 @@ export interface ManifestMethod {
 /** A media type of a body; without a schema, bytes. Of event streams and JSON lines, it is the schema of one item. */
 export interface ManifestMediaType {
   readonly schema?: JsonSchema
+}
+
+/** Code that runs before the action of a method. */
+export interface ManifestStep {
+  /** Its result is `context.state.NAME`. */
+  readonly name: string
+  readonly action: ManifestAction
 }
 
 /** The code of an action: an artifact whose default export is its class, or a class of a plugin. */
@@ -226,6 +237,16 @@ export function upgradeManifest(stored: Manifest | ManifestFormat1): Manifest {
 
 function isTitle(name: string): boolean {
   return !hasReferences(name) && parseSettings({ title: name }).problems.length === 0
+}
+
+/** Returns the code that a release runs for requests and cronjobs: actions and steps. */
+export function listActions({ routes, cronjobs }: Pick<Manifest, 'routes' | 'cronjobs'>): readonly ManifestAction[] {
+  return [
+    ...routes.flatMap(({ methods }) =>
+      methods.flatMap(({ action, steps = [] }) => [action, ...steps.map((step) => step.action)]),
+    ),
+    ...Object.values(cronjobs).map(({ action }) => action),
+  ]
 }
 
 /** Returns the id of a release: the SHA-256 of its manifest's text. */

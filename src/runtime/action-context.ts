@@ -57,11 +57,17 @@ const openTransactions = new AsyncLocalStorage<OpenTransactions>()
  * because V8 would create a new hidden class for each object literal and keep it until the next full garbage
  * collection.
  */
+const noState: Readonly<Record<string, unknown>> = Object.freeze(Object.create(null))
+
 export class ActionContext implements Context {
   readonly #sources: ContextSources
   readonly #request: RequestSources
   #dispatched: Prepared[] | undefined
   #storing: Promise<void>[] | undefined
+  #state: Record<string, unknown> | undefined
+  #isClosed = false
+  /** Whether a step responded, so that the action does not run. */
+  isEndedByStep = false
 
   constructor(sources: ContextSources, request: RequestSources) {
     this.#sources = sources
@@ -74,6 +80,21 @@ export class ActionContext implements Context {
 
   get principal(): Principal | undefined {
     return this.#request.principal
+  }
+
+  get state(): Readonly<Record<string, never>> {
+    return (this.#state ?? noState) as Readonly<Record<string, never>>
+  }
+
+  /** Keeps the result of a step. */
+  setState(name: string, value: unknown): void {
+    this.#state ??= Object.create(null) as Record<string, unknown>
+    this.#state[name] = value
+  }
+
+  /** Called when the response was sent: events would never be stored. */
+  close(): void {
+    this.#isClosed = true
   }
 
   get log(): Log {
@@ -177,6 +198,7 @@ export class ActionContext implements Context {
 
   /** Tracks a dispatch that the action may not await. If storing it fails, the action fails. */
   #trackDispatch(prepare: () => Prepared): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new TypeError('Events cannot be dispatched after the response was sent'))
     const enclosing = openTransactions.getStore()
     const stored = this.#dispatch(prepare, enclosing)
     stored.catch(() => undefined)

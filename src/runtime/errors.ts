@@ -1,6 +1,17 @@
 import { defineErrors } from '../kit/index.ts'
 
 export const errors = defineErrors({
+  WP_RUNTIME_STEP_LATE: {
+    kind: 'external',
+    status: 503,
+    message: 'The step "{step}" ended after the time limit of the method',
+  },
+  WP_RUNTIME_STEP_AFTER: {
+    kind: 'bug',
+    status: 500,
+    message: 'The step "{step}" did not finish within {seconds} s after the response',
+    hint: 'Await only short work in "after".',
+  },
   WP_RUNTIME_NOT_FOUND: { kind: 'user', status: 404, message: 'Nothing found at {path}' },
   WP_RUNTIME_EMPTY: {
     kind: 'user',

@@ -1,4 +1,4 @@
-import type { Action, Databases } from '../contract/index.ts'
+import type { Action, Databases, RouteStep } from '../contract/index.ts'
 import { messageOf, takeBreaks, withDeadline } from '../kit/index.ts'
 import { pluginErrors, type PluginSet, type PrepareConfig, type ServicesOf } from '../plugin/index.ts'
 import type { ManifestAction } from '../release/index.ts'
@@ -29,15 +29,18 @@ export interface ActionUser {
 
 const makeMs = 10_000
 
+/** The instance of an action, or of a step, which may have `after`. */
+export type Code = Action & Pick<RouteStep, 'after'>
+
 /**
  * Makes the actions of methods and cronjobs, in their order: from the loaded artifacts, one instance per class, and from
  * the classes of plugins, one instance per method.
  * @throws WP_RUNTIME_ACTION_CLASS, WP_RUNTIME_ACTION_PLUGIN, WP_RUNTIME_ACTION_CONFIG, WP_PLUGIN_MAKE, or the error of a
  * constructor
  */
-export async function makeActions(sources: ActionSources, users: readonly ActionUser[]): Promise<readonly Action[]> {
-  const instances = new Map<unknown, Action>()
-  const actions: Action[] = []
+export async function makeActions(sources: ActionSources, users: readonly ActionUser[]): Promise<readonly Code[]> {
+  const instances = new Map<unknown, Code>()
+  const actions: Code[] = []
   const mayBreak = takeBreaks()
   for (const user of users) {
     const { action } = user
@@ -56,26 +59,30 @@ interface OwnAction {
   readonly file: string
 }
 
-function makeOwnAction({ modules, loadLate }: ActionSources, { artifact, file }: OwnAction): Action {
+function makeOwnAction({ modules, loadLate }: ActionSources, { artifact, file }: OwnAction): Code {
   if (modules.has(artifact)) return makeInstance(modules.get(artifact), file)
-  let made: Promise<Action> | undefined
+  let made: Promise<Code> | undefined
+  const load = () =>
+    (made ??= loadLate(artifact, file)
+      .then((Class) => makeInstance(Class, file))
+      .catch((error: unknown) => {
+        made = undefined // the next call may succeed, for example after a timeout
+        throw error
+      }))
   return {
     async handle(request, context) {
-      made ??= loadLate(artifact, file)
-        .then((Class) => makeInstance(Class, file))
-        .catch((error: unknown) => {
-          made = undefined // the next call may succeed, for example after a timeout
-          throw error
-        })
-      return (await made).handle(request, context)
+      return (await load()).handle(request, context)
+    },
+    async after(request, context, outcome) {
+      await (await load()).after?.(request, context, outcome)
     },
   }
 }
 
-function makeInstance(Class: unknown, file: string): Action {
+function makeInstance(Class: unknown, file: string): Code {
   // A field such as `handle = async () => …` exists only on an instance.
   const made = isClass(Class) ? new Class() : undefined
-  if (typeof made?.handle === 'function') return made as Action
+  if (typeof made?.handle === 'function') return made as Code
   throw errors.WP_RUNTIME_ACTION_CLASS({ file })
 }
 
@@ -114,6 +121,6 @@ async function makePluginAction(
   throw refuse('it did not return an object with a method "handle"')
 }
 
-function isClass(value: unknown): value is new () => Partial<Action> {
+function isClass(value: unknown): value is new () => Partial<Code> {
   return typeof value === 'function' && typeof value.prototype === 'object'
 }

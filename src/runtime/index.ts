@@ -41,7 +41,7 @@ export {
 export { runCronjob } from './run-cronjob.ts'
 export { RouteStatistics, type RouteCount } from './route-statistics.ts'
 export { makeRateCounters, type RateCounters } from './rate-counters.ts'
-export { hasSameCode, type RouteSources } from './mount-routes.ts'
+export { hasSameCode, type MethodCode, type RouteSources } from './mount-routes.ts'
 export { loadSecurityHeaders, type SecurityHeaders } from './security-headers.ts'
 export { makeSchemaCache, type SchemaCache } from './schema-cache.ts'
 export { makeOpenApi, type OpenApi, type OpenApiOptions } from './openapi/make-open-api.ts'

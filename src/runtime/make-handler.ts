@@ -9,6 +9,7 @@ import { withTimeout } from './limits.ts'
 import { ActionFailure } from './problem.ts'
 import { discardResult } from './raw-body.ts'
 import { RequestScope } from './request-scope.ts'
+import { runSteps, type MountedStep } from './run-steps.ts'
 import { makeNegotiation } from './media/negotiate.ts'
 import { makeStreamTest, reserveStream } from './media/start-stream.ts'
 import {
@@ -23,6 +24,7 @@ import type { Tracing } from './tracing.ts'
 
 export interface MethodToMount extends Sending {
   readonly action: Action
+  readonly steps: readonly MountedStep[]
   readonly tracing?: Tracing | undefined
 }
 
@@ -35,7 +37,7 @@ export type Handler = (request: FastifyRequest, reply: FastifyReply) => void
  * its result and its `dispatch:` run in one transaction.
  */
 export function makeHandler(sources: ContextSources & CheckSources & SendSources, mounting: MethodToMount): Handler {
-  const { method } = mounting
+  const { method, steps, running, tracing } = mounting
   const check = makeRequestCheck(sources, method)
   const sender = makeSender(sources, mounting)
   const run = makeRunner(mounting, sources.manifest.schemas)
@@ -62,9 +64,19 @@ export function makeHandler(sources: ContextSources & CheckSources & SendSources
             context.transaction(transaction as never, async () =>
               sender.prepare({ result: await handle(), context, reply }),
             )
-    const execution = new Sent(sender, { context, reply }, around)
+    const before =
+      steps.length === 0
+        ? undefined
+        : async () => {
+            const result = await runSteps(steps, { request: given, context, scope, reply, running, tracing })
+            // Steps run outside of the transaction.
+            return result && { result: around === undefined ? result : sender.prepare({ result, context, reply }) }
+          }
+    const execution = new Sent(sender, { context, reply }, { around, before })
     if (timeoutMs === undefined) return run(given, context, execution)
-    const work = new Promise((resolve, reject) => run(given, context, { around, succeed: resolve, fail: reject }))
+    const work = new Promise((resolve, reject) =>
+      run(given, context, { around, before, succeed: resolve, fail: reject }),
+    )
     withTimeout(work, { timeoutMs, aborting: scope, discard: discardResult }).then(
       (result) => execution.succeed(result),
       (error: unknown) => execution.fail(error),
@@ -80,23 +92,30 @@ function readLastEventId({ headers }: FastifyRequest): string | undefined {
 
 type HandleArguments = Parameters<Action['handle']>
 
-interface Execution {
-  /** Runs the action as part of other work, whose result replaces that of the action. */
-  readonly around: ((handle: () => unknown) => Promise<unknown>) | undefined
+interface Execution extends Surroundings {
   succeed(result: unknown): void
   fail(error: unknown): void
+}
+
+interface Surroundings {
+  /** Runs the action as part of other work, whose result replaces that of the action. */
+  readonly around: ((handle: () => unknown) => Promise<unknown>) | undefined
+  /** Runs the steps. Returns the result if one of them ended the request. */
+  readonly before: (() => Promise<{ readonly result: unknown } | undefined>) | undefined
 }
 
 /** An execution whose outcome is sent. A class, because functions for each request cost more. */
 class Sent implements Execution {
   readonly around: Execution['around']
+  readonly before: Execution['before']
   readonly #sender: Sender
   readonly #to: Omit<ActionResult, 'result'>
 
-  constructor(sender: Sender, to: Omit<ActionResult, 'result'>, around: Execution['around']) {
+  constructor(sender: Sender, to: Omit<ActionResult, 'result'>, { around, before }: Surroundings) {
     this.#sender = sender
     this.#to = to
     this.around = around
+    this.before = before
   }
 
   succeed(result: unknown): void {
@@ -141,8 +160,13 @@ function makeRunner({ action, method, running, tracing }: MethodToMount, schemas
     let result: unknown
     let isAsync: boolean
     try {
-      const { around } = execution
-      result = around === undefined ? handle(request, context) : around(() => handle(request, context))
+      const { around, before } = execution
+      if (before !== undefined)
+        result = before().then((ended) => {
+          if (ended !== undefined) return ended.result
+          return around === undefined ? handle(request, context) : around(() => handle(request, context))
+        })
+      else result = around === undefined ? handle(request, context) : around(() => handle(request, context))
       isAsync = isThenable(result)
     } catch (error) {
       return failed(error)

@@ -17,18 +17,25 @@ import type { StreamSources } from './media/start-stream.ts'
 import { StreamGroup } from './media/stream-group.ts'
 import { toRouterPath, withRest } from './rest-parameter.ts'
 import type { RouteStatistics } from './route-statistics.ts'
+import type { MountedStep } from './run-steps.ts'
 import type { RunningActions } from './running-actions.ts'
 import type { SendSources } from './send-result.ts'
 import type { Tracing } from './tracing.ts'
 import type { WriteSources } from './write-result.ts'
+
+/** The instances of the action and the steps of a method. */
+export interface MethodCode {
+  readonly action: Action
+  readonly steps: readonly MountedStep[]
+}
 
 export interface RouteSources extends ContextSources, WriteSources, StreamSources {
   readonly guard: Guard
   readonly statistics: RouteStatistics
   /** How many bytes of disk the uploads of this process may use. */
   readonly uploadSpace: number
-  /** Finds the action of a method. Returns the same instance for the lifetime of a generation. */
-  actionFor(method: ManifestMethod): Action
+  /** Finds the code of a method. Returns the same instances for the lifetime of a generation. */
+  codeFor(method: ManifestMethod): MethodCode
 }
 
 type MountSources = RouteSources & CheckSources & SendSources & { readonly tracing?: Tracing | undefined }
@@ -39,9 +46,9 @@ export interface MountedRoutes {
   canUpdateTo(manifest: Manifest): boolean
   /**
    * Replaces the methods that differ in a manifest, all or none. Running requests end with the code they began with.
-   * @param actionFor called for methods whose artifact has changed
+   * @param codeFor called for methods whose artifacts have changed
    */
-  update(manifest: Manifest, actionFor: RouteSources['actionFor']): void
+  update(manifest: Manifest, codeFor: RouteSources['codeFor']): void
   /** Resolves when no action runs, or after 5 s. */
   whenIdle(): Promise<void>
   /** Cuts the streams of values, because another generation serves from now on. */
@@ -51,7 +58,7 @@ export interface MountedRoutes {
 /** The current implementation of one method of a route. */
 interface Slot {
   readonly method: ManifestMethod
-  readonly action: Action
+  readonly code: MethodCode
   readonly handle: Handler
   /** Of methods with `content` or `raw`. */
   readonly readBody: ReadBody | undefined
@@ -71,21 +78,25 @@ export async function mountRoutes(
   let structure: string | undefined
   const counterOf = (route: ManifestRoute, { method }: ManifestMethod) =>
     sources.statistics.of(`${method} ${route.path}`)
-  const makeSlot = (current: MountSources, mounting: Pick<MethodToMount, 'route' | 'method' | 'action'>): Slot => {
-    const { route, method, action } = mounting
+  const makeSlot = (
+    current: MountSources,
+    mounting: Pick<MethodToMount, 'route' | 'method'>,
+    code: MethodCode,
+  ): Slot => {
+    const { route, method } = mounting
     const counter = counterOf(route, method)
     const group = new StreamGroup()
-    const handle = makeHandler(current, { ...mounting, counter, running, group, tracing: sources.tracing })
+    const handle = makeHandler(current, { ...mounting, ...code, counter, running, group, tracing: sources.tracing })
     const { schemas, uploadSpace } = current
     const readBody = needsReader(method)
       ? makeBodyReader({ schemas, named: current.manifest.schemas, uploadSpace }, method)
       : undefined
-    return { method, action, handle, readBody, group }
+    return { method, code, handle, readBody, group }
   }
   const slots: Slot[] = []
   const withReaders: RouteOptions[] = []
   for (const { route, method } of methodsOf(manifest)) {
-    slots.push(makeSlot(sources, { route, method, action: sources.actionFor(method) }))
+    slots.push(makeSlot(sources, { route, method }, sources.codeFor(method)))
     const index = slots.length - 1
     const counter = counterOf(route, method)
     const rest = findRestParameter(route.path)
@@ -117,16 +128,16 @@ export async function mountRoutes(
       for (const { group } of slots) group.end()
     },
     canUpdateTo: (next) => structureOf(next) === (structure ??= structureOf(manifest)),
-    update(next, actionFor) {
+    update(next, codeFor) {
       const current = { ...sources, manifest: next }
       const hasSameSchemas = isSame(next.schemas, manifest.schemas)
-      const known = new Map(slots.map(({ method, action }) => [codeOf(method), action]))
-      const findAction = (method: ManifestMethod): Action => known.get(codeOf(method)) ?? actionFor(method)
+      const known = new Map(slots.map(({ method, code }) => [codeOf(method), code]))
+      const findCode = (method: ManifestMethod): MethodCode => known.get(codeOf(method)) ?? codeFor(method)
       const made = methodsOf(next).map(({ route, method }, index) => {
         const slot = slots[index]!
         const hasSame = hasSameCode(slot.method, method)
         if (hasSameSchemas && hasSame && isSame(slot.method, method, ignoredKeys)) return { ...slot, method }
-        return makeSlot(current, { route, method, action: hasSame ? slot.action : findAction(method) })
+        return makeSlot(current, { route, method }, hasSame ? slot.code : findCode(method))
       })
       const kept = new Set(made.map(({ group }) => group))
       const before = slots.splice(0, slots.length, ...made)
@@ -153,12 +164,15 @@ function structureOf({ routes, connections, events, rates, config, plugins, vari
 }
 
 /** Equal texts mean the same code. */
-function codeOf({ action }: ManifestMethod): string {
-  return 'artifact' in action ? `${action.artifact} ${action.file}` : JSON.stringify(action)
+function codeOf({ action, steps = [] }: ManifestMethod): string {
+  const text = 'artifact' in action ? `${action.artifact} ${action.file}` : JSON.stringify(action)
+  return steps.length === 0 ? text : `${text} ${JSON.stringify(steps)}`
 }
 
-/** Whether two methods run the same action. */
-export function hasSameCode({ action: one }: ManifestMethod, { action: other }: ManifestMethod): boolean {
+/** Whether two methods run the same action and steps. */
+export function hasSameCode(before: ManifestMethod, after: ManifestMethod): boolean {
+  if (before.steps !== after.steps && JSON.stringify(before.steps) !== JSON.stringify(after.steps)) return false
+  const [{ action: one }, { action: other }] = [before, after]
   if ('artifact' in one && 'artifact' in other) return one.artifact === other.artifact && one.file === other.file
   return isSame(one, other)
 }

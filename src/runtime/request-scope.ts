@@ -49,6 +49,11 @@ export class RequestScope {
     return this.#controller.signal
   }
 
+  /** Whether the caller got a response because the time limit of the method expired. */
+  get hasTimedOut(): boolean {
+    return this.#isAborted
+  }
+
   abort(): void {
     this.#isAborted = true
     this.#controller?.abort()

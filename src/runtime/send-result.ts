@@ -95,7 +95,7 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
     const { payload } = written
     if (isSafe && isUnwelcome(reply.raw, lengthOf(payload))) throw errors.WP_RUNTIME_UNREAD()
     if (!hasWarned && typeof payload === 'string' && payload.length > largeResult) warnLarge(reply, payload.length)
-    if (status < 300) dispatch?.(context, written)
+    if (status < 300 && !context.isEndedByStep) dispatch?.(context, written)
     if (payload === undefined) discardResult(body)
     return { status, written, explicit }
   }

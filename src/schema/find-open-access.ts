@@ -8,6 +8,8 @@ export interface AccessWarning {
     | 'WP_DEFINITION_EVENT_OPEN'
     | 'WP_DEFINITION_PUBLIC_CHANGE'
     | 'WP_DEFINITION_PUBLIC_SCOPES'
+    /** Only of a release that replaces another one. */
+    | 'WP_DEFINITION_STEP_REMOVED'
   readonly kind: 'route' | 'event'
   /** For a route its method and path. */
   readonly name: string

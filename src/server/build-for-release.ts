@@ -23,6 +23,7 @@ import {
   type Endpoint,
   type Generation,
   type HostedPlugin,
+  type MethodCode,
   type RouteSources,
   type StartPage,
 } from '../runtime/index.ts'
@@ -92,7 +93,7 @@ export async function buildForRelease(
   await using opened = new AsyncDisposableStack()
   opened.defer(() => endUse(options, served.use))
   const plugins = await shared.loadPlugins({ ...toServe, manifest })
-  const actionFor = await loadActions(shared, plugins, toServe, methodsOf(manifest))
+  const codeFor = await loadCode(shared, plugins, toServe, methodsOf(manifest))
   const connections = await registry.acquire(manifest.connections, plugins.connections)
   opened.defer(() => connections.release())
   assertConnected(manifest, connections, changed.names)
@@ -129,7 +130,7 @@ export async function buildForRelease(
       uploadSpace: settings.upload_space,
       streams: shared.streams,
       streamsPerPrincipal: settings.streams_per_principal,
-      actionFor,
+      codeFor,
     },
   })
   built.resolve(generation)
@@ -191,7 +192,7 @@ async function updateInPlace(shared: Shared, served: Served, { next, plugins, ge
   const [previous, nextUse] = [served.use, useArtifacts(next.artifacts, options)]
   try {
     const code = findNewCode(served.manifest, wanted)
-    generation.routes.update(wanted, await loadActions(shared, plugins, next, code))
+    generation.routes.update(wanted, await loadCode(shared, plugins, next, code))
   } catch (error) {
     await endUse(options, nextUse)
     throw error
@@ -290,20 +291,33 @@ function makeCommonOptions(shared: Shared) {
   }
 }
 
-async function loadActions(
+async function loadCode(
   { options, prepareConfig, services }: Shared,
   plugins: PluginSet,
   toServe: ReleaseToServe,
   methods: readonly MethodAt[],
-): Promise<RouteSources['actionFor']> {
-  const { modules, loadLate } = await loadModules(options.host, toServe, methods)
+): Promise<RouteSources['codeFor']> {
+  const uses = methods.flatMap((one) => [one, ...stepsOf(one)])
+  const { modules, loadLate } = await loadModules(options.host, toServe, uses)
   const databases = findDatabases(toServe.release.manifest, plugins, options.host.system)
-  const actions = await makeActions(
+  const made = await makeActions(
     { modules, loadLate, classes: plugins.actions, prepareConfig, databases, services },
-    methods,
+    uses,
   )
-  const byMethod = new Map(methods.map(({ of }, index) => [of, actions[index]!]))
+  const byMethod = new Map<ManifestMethod, MethodCode>()
+  let index = 0
+  for (const { of } of methods) {
+    const action = made[index++]!
+    const steps = (of.steps ?? []).map(({ name, action: use }) => {
+      return { name, place: 'file' in use ? use.file : use.class, step: made[index++]! }
+    })
+    byMethod.set(of, { action, steps })
+  }
   return (method) => byMethod.get(method)!
+}
+
+function stepsOf({ of, ...at }: MethodAt): readonly ActionUser[] {
+  return (of.steps ?? []).map(({ action }) => ({ ...at, action }))
 }
 
 /** A method with its path. */

@@ -105,6 +105,8 @@ describe('the definition in the admin API', () => {
       dispatch: null,
       rate: null,
       deprecated: false,
+      groups: [],
+      inherited: {},
       calls: 3,
       server_errors: 0,
     })

@@ -370,3 +370,58 @@ export default class Sample implements Action<'${key}'> {
   })
   assert.deepEqual([...new Set(found.map((line) => line.split('(')[0]))], ['src/c.ts', 'src/c2.ts', 'src/d.ts'])
 })
+
+test('the state of an action has the types of the classes of its steps', async () => {
+  const [method] = todoDefinition.routes[0]!.methods
+  const steps = [
+    { name: 'tenant', action: { file: 'src/tenant.ts', at } },
+    { name: 'cart', action: { file: 'src/cart.ts', at } },
+  ]
+  const methods = [
+    { ...method!, method: 'GET', public: false, steps },
+    { ...method!, method: 'POST', public: true },
+  ] as const
+  const definition = {
+    ...todoDefinition,
+    routes: [...todoDefinition.routes, { ...todoDefinition.routes[0]!, path: '/me', methods }],
+  }
+  const errors = await compile({
+    ...todoFiles,
+    'src/tenant.ts': `import type { Context, Request, RouteStep, StepOutcome } from 'waypost'
+export default class Tenant implements RouteStep {
+  async handle(request: Request, context: Context) {
+    if (request.headers['x-tenant'] === undefined) throw context.problem(404, 'No such tenant')
+    if (request.headers['x-tenant'] === 'old') return context.respond(410, { why: 'moved' })
+    return { id: 1, name: 'a' }
+  }
+  async after(request: Request, context: Context, { status, ms }: StepOutcome) {
+    context.log.info({ status, ms })
+  }
+}
+`,
+    'src/cart.ts': `import type { Context, Request } from 'waypost'
+export default class Cart {
+  handle = (request: Request, context: Context<'GET /me'>): readonly string[] => [context.state.tenant.name]
+}
+`,
+    'src/me.ts': `import type { Context, Request } from 'waypost'
+export class Me {
+  handle(request: Request<'GET /me'>, context: Context<'GET /me'>): never {
+    const { tenant, cart } = context.state
+    const id: number = tenant.id
+    const first: string | undefined = cart[0]
+    // @ts-expect-error it has no such property
+    throw new Error(String([id, first, tenant.missing]))
+  }
+}
+export class Other {
+  handle(request: Request<'POST /me'>, context: Context<'POST /me'>): never {
+    // @ts-expect-error the method has no steps
+    throw new Error(context.state.tenant.name)
+  }
+}
+`,
+    '.waypost/types.d.ts': makeTypes(definition, system),
+  })
+  assert.deepEqual(errors, [])
+})

@@ -266,3 +266,60 @@ test('a route beside a group stays there when versions are merged', () => {
   const taken = takeChanges(before, after, { values: [['routes', '/v1/ping']], files: new Set() })
   assert.match(taken.get('waypost.yml')!, /\n {2}\/v1\/ping:/)
 })
+
+test('steps of groups and of the route run before those of the method, and are removed by name', async () => {
+  const { routes } = await load({
+    'src/b.ts': '',
+    'waypost.yml': `routes:
+  /v1:
+    scopes: [shop]
+    steps: [{ tenant: src/a.ts }, { log: src/a.ts }]
+    routes:
+      /one:
+        without: [log]
+        steps: [{ cart: src/b.ts }]
+        methods:
+          GET: { action: src/a.ts, steps: [{ last: src/b.ts }] }
+          POST: { action: src/a.ts, without: [tenant, cart], steps: [{ log: src/b.ts }] }
+      /two: { without: [tenant, log], methods: { GET: { action: src/a.ts } } }
+`,
+  })
+  const found = routes.flatMap(({ methods }) =>
+    methods.map(({ steps, without }) => [
+      steps?.map(({ name, action }) => `${name} ${'file' in action ? action.file : ''}`),
+      without,
+    ]),
+  )
+  assert.deepEqual(found, [
+    [['tenant src/a.ts', 'cart src/b.ts', 'last src/b.ts'], ['log']],
+    [['log src/b.ts'], ['tenant', 'cart']],
+    [undefined, ['tenant', 'log']],
+  ])
+})
+
+const stepMistakes: readonly (readonly [string, string, string])[] = [
+  [
+    'a name twice',
+    'steps: [{ a: src/a.ts }, { a: src/a.ts }]',
+    'The step "a" runs already: a group, the route or this list has it',
+  ],
+  ['a missing file', 'steps: [{ a: src/none.ts }]', 'File not found: src/none.ts'],
+  [
+    'two names in one item',
+    'steps: [{ a: src/a.ts, b: src/a.ts }]',
+    'Each item of "steps" must be a map with one name, not a map',
+  ],
+  ['a map', 'steps: { a: src/a.ts }', '"steps" must be a list of steps, not a map'],
+  ['a name that is no identifier', 'steps: [{ a-b: src/a.ts }]', '"a-b" is not a valid name for a step'],
+  ['an unknown name to remove', 'without: [b]', '"b" is not a step of a group or route around it'],
+]
+
+for (const [name, yaml, expected] of stepMistakes)
+  test(`a mistake in steps is reported: ${name}`, async () => {
+    const text = `routes: { /a: { methods: { GET: { public: true, action: src/a.ts, ${yaml} } } } }\n`
+    const { diagnostics } = await loadFiles({ 'waypost.yml': text, 'src/a.ts': '' })
+    assert.deepEqual(
+      diagnostics.map(({ message }) => message),
+      [expected],
+    )
+  })

@@ -62,7 +62,7 @@ const files = {
   ...pack('waypost-plugin-other', '{}'),
   'plugins/greetings.ts': `export default { name: 'greetings' }`,
   ...Object.fromEntries(
-    ['todo/insert', 'todo/entity', 'todo/collection', 'tidy'].map((name) => [`src/${name}.ts`, action]),
+    ['todo/insert', 'todo/entity', 'todo/collection', 'tidy', 'tenant'].map((name) => [`src/${name}.ts`, action]),
   ),
   'resources/routes/todo/done.yml': 'methods: { GET: { action: src/todo/collection.ts } }\n',
   'resources/routes/todo/collection.yml': 'methods: { GET: { public: true, action: src/todo/collection.ts } }\n',

@@ -1,6 +1,6 @@
 import { checkDefinitionValue, type ClassCatalog, type Definition, type Method } from '../../definition/index.ts'
 import { withoutConfig } from '../../plugin/index.ts'
-import type { Manifest, ManifestAction, ManifestMethod } from '../../release/index.ts'
+import { listActions, type Manifest, type ManifestMethod } from '../../release/index.ts'
 import { describeManifest } from './describe-manifest.ts'
 import { releaseLimits } from './limits.ts'
 import { manifestShape } from './manifest-shape.ts'
@@ -34,7 +34,7 @@ export async function checkManifest(document: unknown, classes: ClassCatalog): P
     ...findLargeConfigs(manifest),
   ]
   if (contradictions.length > 0) return { problems: contradictions }
-  const files = actionsOf(manifest).flatMap((action) => ('file' in action ? [action.file] : []))
+  const files = listActions(manifest).flatMap((action) => ('file' in action ? [action.file] : []))
   const catalog = addPlugins(classes, manifest)
   if ('problem' in catalog) return { problems: [catalog.problem] }
   const { definition, problems } = await checkDefinitionValue(describeManifest(manifest), { files, classes: catalog })
@@ -95,7 +95,7 @@ function duplicatesOf(names: readonly string[]): string[] {
 
 function findMissingArtifacts(manifest: Manifest): ManifestProblem[] {
   const named = [
-    ...actionsOf(manifest).flatMap((action) => ('artifact' in action ? [action.artifact] : [])),
+    ...listActions(manifest).flatMap((action) => ('artifact' in action ? [action.artifact] : [])),
     ...manifest.migrations.map(({ artifact }) => artifact),
     ...manifest.plugins.flatMap((plugin) => ('artifact' in plugin ? [plugin.artifact] : [])),
   ]
@@ -152,13 +152,6 @@ function hasMoreValues(document: unknown, limit: number): boolean {
     if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) pending.push(item)
   }
   return false
-}
-
-function actionsOf({ routes, cronjobs }: Manifest): readonly ManifestAction[] {
-  return [
-    ...routes.flatMap(({ methods }) => methods.map(({ action }) => action)),
-    ...Object.values(cronjobs).map(({ action }) => action),
-  ]
 }
 
 /**

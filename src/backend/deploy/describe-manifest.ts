@@ -51,6 +51,8 @@ const methodKeys = {
   bodyLimit: (value) => ({ body_limit: `${value}b` }),
   http: () => ({}), // described by the class of the action
   action: (value) => ({ action: describeAction(value) }),
+  steps: (value) => ({ steps: value.map(({ name, action }) => ({ [name]: describeAction(action) })) }),
+  without: () => ({}), // the other steps are written on each method
   dispatch: (value) => ({ dispatch: value }),
   timeoutMs: (value) => ({ timeout: `${value}ms` }),
   rate: (value) => ({ rate: value }),

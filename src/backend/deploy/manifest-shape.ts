@@ -63,6 +63,8 @@ const action = Type.Union([
   strictObject({ class: name, config, plan: Type.Optional(Type.Record(Type.String(), Type.Unknown())) }),
 ])
 
+const stepName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$' })
+
 const header = Type.String({ pattern: "^[A-Za-z0-9_!#$%&'*+.^`|~-]{1,200}$" })
 const http = strictObject({
   headers: Type.Optional(Type.Record(header, Type.Enum(['optional', 'required']), { additionalProperties: false })),
@@ -108,6 +110,8 @@ const method = strictObject({
   bodyLimit: Type.Optional(Type.Integer({ minimum: 1, maximum: 16 * 1024 ** 3 })),
   http: Type.Optional(http),
   action,
+  steps: Type.Optional(Type.Array(strictObject({ name: stepName, action }), { minItems: 1, maxItems: 100 })),
+  without: Type.Optional(Type.Array(stepName, { minItems: 1, maxItems: 100 })),
   dispatch: Type.Optional(name),
   timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
   rate: Type.Optional(name),

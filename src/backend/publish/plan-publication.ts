@@ -12,6 +12,7 @@ import {
 import { hasErrors, type Diagnostic } from '../../kit/index.ts'
 import { surveyRelease, type ReleaseFacts } from '../../operate/index.ts'
 import type { PluginSet } from '../../plugin/index.ts'
+import { escapeStep } from '../../schema/index.ts'
 import {
   assertServable,
   findVariableUses,
@@ -111,7 +112,10 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
     built: { manifest, artifacts, serialized: { id: release.id, manifest: release.text, artifacts }, plugins },
     facts,
     diagnostics: [...loaded.diagnostics, ...(await diagnoseFailing(sources, loaded, facts.failingActions))],
-    accessWarnings: loaded.diagnostics.filter((one) => isAbout.has(`${one.code} ${one.subject}`)),
+    accessWarnings: [
+      ...loaded.diagnostics.filter((one) => isAbout.has(`${one.code} ${one.subject}`)),
+      ...(await diagnoseRemovedSteps(sources, loaded, facts.accessWarnings)),
+    ],
     migrations: await describeMigrations(sources, loaded, {
       pending: pendingMigrations.map((name) => manifest.migrations.find((one) => nameOfMigration(one) === name)!),
       kinds: { ...kindsOfConnections(manifest, manifest.plugins), System: host.system.kind },
@@ -122,6 +126,25 @@ export async function planPublication(sources: PlanSources, options: PlanOptions
       .map((name) => ({ name, uses: findNewUses(name, before, manifest) }))
       .filter(({ uses }) => uses.length > 0),
   }
+}
+
+/** Steps that no longer run are known only in comparison with the active release. */
+async function diagnoseRemovedSteps(
+  { draft }: PlanSources,
+  { texts }: LoadedDraft,
+  warnings: ReleaseFacts['accessWarnings'],
+): Promise<readonly Diagnostic[]> {
+  const removed = warnings.filter(({ code }) => code === 'WP_DEFINITION_STEP_REMOVED')
+  if (removed.length === 0) return []
+  const { places } = await draft.thread.ask('locateAll', { texts })
+  return removed.map(({ code, kind, name, text }) => {
+    const [method = '', path = ''] = name.split(' ')
+    const [file = 'waypost.yml', line = '1'] =
+      places.get(`/routes/${escapeStep(path)}/methods/${method}`)?.split(/:(?=\d+$)/) ?? []
+    const start = { line: Number(line), column: 1 }
+    const range = { start, end: { ...start, column: 2 } }
+    return { code, severity: 'warning', file, range, message: `${name} ${text}`, subject: `${kind} ${name}` }
+  })
 }
 
 const nothing = {

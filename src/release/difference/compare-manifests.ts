@@ -3,7 +3,7 @@ import type { Manifest } from '../manifest.ts'
 import { breaking, changeKinds, harmless, type ChangeDetail, type ChangeKind, type ReleaseChange } from './change.ts'
 import { compareDeprecation, describeAccess } from './compare-access.ts'
 import { comparers, describeVariable, describeSettingChange, type EntriesContext } from './compare-entries.ts'
-import { compareMethods } from './compare-methods.ts'
+import { compareMethods, describeSteps } from './compare-methods.ts'
 import { nameMethod, type MethodEntry } from './method-entry.ts'
 import { SchemaEffects } from './schema-effects.ts'
 import { findVariableUses } from './find-variable-uses.ts'
@@ -60,7 +60,11 @@ function compareRoutes({ before, after, effects }: EntriesContext): ReleaseChang
     const old = was!.get(shape)
     const name = nameMethod(entry)
     if (old === undefined) {
-      const details = [harmless(describeAccess(entry.method)), ...compareDeprecation(undefined, entry.route)]
+      const details = [
+        harmless(describeAccess(entry.method)),
+        ...describeSteps(entry.method),
+        ...compareDeprecation(undefined, entry.route),
+      ]
       const access = entry.method.public ? { public: true } : {}
       changes.push({ change: 'added', kind: 'route', name, breaking: false, details, ...access })
       continue

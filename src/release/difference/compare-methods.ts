@@ -25,6 +25,8 @@ const comparisons = {
   http: compareHttp,
   rate: (before, after) => compareRates(rateOf(before), rateOf(after)),
   action: (before, after) => compareAction(before.method.action, after.method.action),
+  steps: compareSteps,
+  without: isComparedElsewhere, // with `steps`
   dispatch: compareValues('dispatch'),
   timeoutMs: compareValues('timeoutMs', 'timeout (ms)'),
   html: compareValues('html'),
@@ -69,6 +71,39 @@ function rateOf({ method: { rate }, rates }: MethodEntry) {
 function compareValues(key: 'dispatch' | 'timeoutMs' | 'html' | 'compression' | 'raw', label: string = key): Compare {
   return ({ method: was }, { method: is }) =>
     was[key] === is[key] ? [] : [harmless(describeValueChange(label, was[key], is[key]))]
+}
+
+/** Describes the steps of a new method, and those of its groups that do not run. */
+export function describeSteps({ steps = [], without = [] }: ManifestMethod): readonly ChangeDetail[] {
+  const names = steps.map(({ name }) => name)
+  return [
+    ...(names.length === 0 ? [] : [harmless(`steps ${names.join(', ')}`)]),
+    ...(without.length === 0
+      ? []
+      : [harmless(`without the ${without.length === 1 ? 'step' : 'steps'} ${without.join(', ')}`)]),
+  ]
+}
+
+/** Compares which steps run, their order and their code. */
+function compareSteps({ method: { steps: was = [] } }: MethodEntry, { method: { steps: is = [] } }: MethodEntry) {
+  const find = (steps: typeof was, name: string) => steps.find((one) => one.name === name)
+  const lost = was.filter(({ name }) => find(is, name) === undefined)
+  const added = is.filter(({ name }) => find(was, name) === undefined)
+  const order = (steps: typeof was, others: typeof was) =>
+    steps.flatMap(({ name }) => (find(others, name) === undefined ? [] : [name])).join(', ')
+  return [
+    ...lost.map(({ name }) => harmless(`the step ${name} no longer runs`)),
+    ...added.map(({ name, action }) => harmless(`the step ${name} runs: ${nameAction(action)}`)),
+    ...(order(was, is) === order(is, was)
+      ? []
+      : [harmless(`steps run in the order ${is.map(({ name }) => name).join(', ')}`)]),
+    ...is.flatMap(({ name, action }) => {
+      const old = find(was, name)
+      return old === undefined
+        ? []
+        : compareAction(old.action, action).map(({ text }) => harmless(`step ${name}: ${text}`))
+    }),
+  ]
 }
 
 /** Texts in /docs, which have no effect on calls. */
@@ -156,8 +191,12 @@ function compareHttp({ method: { http: was } }: MethodEntry, { method: { http: i
 /** Config values are not shown, because they may be secret. */
 export function compareAction(before: ManifestAction, after: ManifestAction): readonly ChangeDetail[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return []
-  const nameOf = (action: ManifestAction) => ('file' in action ? action.file : action.class)
-  if (nameOf(before) !== nameOf(after)) return [harmless(`action ${nameOf(after)}, was ${nameOf(before)}`)]
-  if ('file' in after || 'file' in before) return [harmless(`code of ${nameOf(after)}`)]
+  if (nameAction(before) !== nameAction(after))
+    return [harmless(`action ${nameAction(after)}, was ${nameAction(before)}`)]
+  if ('file' in after || 'file' in before) return [harmless(`code of ${nameAction(after)}`)]
   return [harmless(`config of ${after.class}: ${differingKeys(before.config, after.config).join(', ')}`)]
+}
+
+function nameAction(action: ManifestAction): string {
+  return 'file' in action ? action.file : action.class
 }

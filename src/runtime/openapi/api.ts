@@ -12,7 +12,7 @@ export interface ApiRoute {
   readonly methods: readonly ApiMethod[]
 }
 
-export type ApiMethod = Omit<ManifestMethod, 'action'> &
+export type ApiMethod = Omit<ManifestMethod, 'action' | 'steps' | 'without'> &
   MediaTypes & {
     /** Undefined for a route of a plugin. */
     readonly action?: { readonly file: string } | { readonly class: string }

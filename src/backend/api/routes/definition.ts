@@ -266,6 +266,10 @@ const oneMethod = defineRoute({
   query: record({ method: text, path: Type.String({ maxLength: 2048 }) }),
   response: record({
     ...method,
+    /** The route steps that run before the action, in their order. */
+    steps: Type.Array(record({ name: text, action: text })),
+    /** Steps of groups or of the route that do not run. */
+    without: texts,
     timeout_ms: maybeNumber,
     cache: Type.Union([record({ max_age_ms: Type.Number(), public: Type.Boolean() }), Type.Null()]),
     /** Whether responses may be compressed, if the setting of the project is on. */
@@ -299,6 +303,8 @@ const oneMethod = defineRoute({
     return {
       ...formatMethod(found),
       definition: await loadExcerpt(call, release.id, found.source),
+      steps: (of.steps ?? []).map(({ name, action: use }) => ({ name, action: 'file' in use ? use.file : use.class })),
+      without: of.without ?? [],
       timeout_ms: of.timeoutMs ?? null,
       cache: of.cache === undefined ? null : { max_age_ms: of.cache.maxAgeMs, public: of.cache.public === true },
       compression: of.compression !== false,

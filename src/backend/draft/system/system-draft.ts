@@ -10,6 +10,7 @@ import {
   type Manifest,
   type ManifestPlugin,
   type PublishedFiles,
+  listActions,
 } from '../../../release/index.ts'
 import { errors } from '../../errors.ts'
 import { subtractKnown } from '../save-changes.ts'
@@ -154,10 +155,9 @@ export class SystemDraft implements Draft {
     const release = rows.active?.release
     const used = Map.groupBy(await this.thread.ask('fileUses', { texts, release }), ({ file }) => file)
     const manifest = rows.active && (await loadManifest(this.#host.system, rows.active.release))
-    const known = [
-      ...(manifest?.routes ?? []).flatMap(({ methods }) => methods.map(({ action }) => action)),
-      ...Object.values(manifest?.cronjobs ?? {}).map(({ action }) => action),
-    ].flatMap((action) => ('file' in action ? [action.file] : []))
+    const known = (manifest === undefined ? [] : listActions(manifest)).flatMap((action) =>
+      'file' in action ? [action.file] : [],
+    )
     const files = [...new Set([...known, ...used.keys()])].toSorted()
     return files.map((file) => ({ file, usedBy: (used.get(file) ?? []).map(({ name }) => name) }))
   }

@@ -255,7 +255,9 @@ export const draftTasks = {
     if (partial === undefined) return []
     const uses = [
       ...partial.routes.flatMap(({ path, methods }) =>
-        methods.map(({ method, action }) => ({ name: `${method} ${path}`, action })),
+        methods.flatMap(({ method, action, steps = [] }) =>
+          [action, ...steps.map((step) => step.action)].map((one) => ({ name: `${method} ${path}`, action: one })),
+        ),
       ),
       ...Object.entries(partial.cronjobs).map(([name, { action }]) => ({ name: `cronjob ${name}`, action })),
     ]

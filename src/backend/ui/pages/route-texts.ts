@@ -25,6 +25,8 @@ export const routeTexts = {
   label: 'Route',
   access: 'Access',
   action: 'Action',
+  steps: 'Route steps',
+  without: 'Without the steps',
   class: 'class',
   rate: 'Rate',
   dispatch: 'Event',

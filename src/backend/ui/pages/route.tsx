@@ -126,6 +126,7 @@ function MethodTab({ method }: { readonly method: Method }) {
             </span>
           )}
         </dd>
+        <Steps {...method} />
         {source === null ? null : (
           <>
             <dt>{buildTexts.source}</dt>
@@ -199,6 +200,40 @@ function MethodTab({ method }: { readonly method: Method }) {
         </section>
       )}
     </div>
+  )
+}
+
+function Steps({ steps, without }: Pick<Method, 'steps' | 'without'>) {
+  return (
+    <>
+      {steps.length === 0 ? null : (
+        <>
+          <dt>{texts.steps}</dt>
+          <dd>
+            <ol className="users">
+              {steps.map(({ name, action }) => (
+                <li key={name}>
+                  <bdi translate="no" className="strong">
+                    {name}
+                  </bdi>{' '}
+                  <bdi translate="no" className="mono">
+                    {action}
+                  </bdi>
+                </li>
+              ))}
+            </ol>
+          </dd>
+        </>
+      )}
+      {without.length === 0 ? null : (
+        <>
+          <dt>{texts.without}</dt>
+          <dd>
+            <bdi translate="no">{without.join(', ')}</bdi>
+          </dd>
+        </>
+      )}
+    </>
   )
 }
 
