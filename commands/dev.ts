@@ -37,6 +37,7 @@ export default class Dev extends WaypostCommand {
       multipleNonGreedy: true,
     }),
     deliver: Flags.boolean({ description: 'Deliver events', default: true, allowNo: true }),
+    types: Flags.boolean({ description: 'Check types in the background', default: true, allowNo: true }),
     open: Flags.boolean({ description: 'Open the API reference in the browser' }),
     inspect: Flags.integer({
       description: `Accept debuggers on this port, written as --inspect=PORT; default: ${inspectorPort}`,
@@ -64,6 +65,7 @@ export default class Dev extends WaypostCommand {
       host: flags.host,
       allowedHosts: flags['allow-host'],
       deliver: flags.deliver,
+      checksTypes: flags.types,
       imports: { signal: stop },
       console,
       ...(hasKeys ? { onPortTaken: offerNextPort } : {}),

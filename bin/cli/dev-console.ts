@@ -13,7 +13,7 @@ import { formatDelivered } from './event-lines.ts'
 import { formatCurl } from './format-curl.ts'
 import { LiveLine } from './live-line.ts'
 import { hasColour, paint, plural } from './format.ts'
-import { PrintedProblems } from './printed-problems.ts'
+import { PrintedProblems, PrintedTypeErrors } from './printed-problems.ts'
 import { widthOf } from './print-diagnostics.ts'
 
 type News<Method extends keyof Console> = Parameters<Console[Method]>[0]
@@ -30,6 +30,9 @@ interface IssuedToken {
   readonly expiresInS: number
 }
 
+/** Further ones are probably consequences. */
+const maxTypeErrors = 10
+
 /** How long a failure waits for the response of its request, to be shown below it, in milliseconds. */
 const maxWaitMs = 1000
 
@@ -38,6 +41,7 @@ export class DevConsole implements Console {
   readonly #options: DevConsoleOptions
   readonly #live = new LiveLine(process.stdout, process.stderr)
   readonly #problems = new PrintedProblems()
+  readonly #typeErrors = new PrintedTypeErrors()
   readonly #failures = new Map<string, { readonly error: unknown; readonly timer: NodeJS.Timeout }>()
 
   constructor(options: DevConsoleOptions = {}) {
@@ -154,6 +158,16 @@ export class DevConsole implements Console {
 
   warned(message: string): void {
     line(`${paint('yellow', 'warning')}  ${message}`)
+  }
+
+  checkedTypes(diagnostics: readonly Diagnostic[]): void {
+    const { fresh, total, isFixed } = this.#typeErrors.update(diagnostics)
+    if (isFixed) line('types  no errors')
+    if (fresh.length === 0) return
+    const shown = fresh.slice(0, maxTypeErrors)
+    const more = fresh.length > shown.length ? `, of which ${shown.length} are shown: waypost validate --types` : ''
+    line(`types  ${paint('yellow', plural(total, 'type error'))}${more}`)
+    this.#list(shown)
   }
 
   logged(logged: News<'logged'>): void {

@@ -43,6 +43,22 @@ export class PrintedProblems {
   }
 }
 
+/** Remembers printed type errors. One that only moved to another line is not printed again. */
+export class PrintedTypeErrors {
+  #known: ReadonlySet<string> = new Set()
+
+  update(diagnostics: readonly Diagnostic[]) {
+    const keyOf = ({ file, code, message }: Diagnostic) => JSON.stringify([file, code, message])
+    const known = this.#known
+    this.#known = new Set(diagnostics.map(keyOf))
+    return {
+      fresh: diagnostics.filter((one) => !known.has(keyOf(one))),
+      total: diagnostics.length,
+      isFixed: known.size > 0 && diagnostics.length === 0,
+    }
+  }
+}
+
 function describeStill([first, ...others]: readonly Diagnostic[], error: unknown): string {
   if (first === undefined) return `still an error: ${messageOf(error).split('\n', 1)[0]}`
   const { file, range, message } = first

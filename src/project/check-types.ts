@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
+import { constants, setPriority } from 'node:os'
 import { openMigrationFiles } from '../build/index.ts'
 import type { Diagnostic } from '../kit/index.ts'
 import { errors } from './errors.ts'
@@ -16,19 +17,32 @@ export interface TypeReport {
   readonly rest: string
 }
 
+export interface CheckTypesOptions {
+  /** Stops the compiler. */
+  readonly signal?: AbortSignal | undefined
+  /** Whether other processes run first, and what it found out is kept in `.waypost` for the next check. */
+  readonly isBackground?: boolean
+}
+
 /**
  * Checks a project with its own TypeScript. If the types of tables are missing, the report contains only that, because
  * the errors of the compiler are probably consequences.
- * @throws WP_PROJECT_NO_TYPESCRIPT
+ * @throws WP_PROJECT_NO_TYPESCRIPT, or the reason of the abort
  */
-export async function checkTypes(folder: string): Promise<TypeReport> {
+export async function checkTypes(
+  folder: string,
+  { signal, isBackground = false }: CheckTypesOptions = {},
+): Promise<TypeReport> {
   const compiler = findCompiler(folder)
+  const words = [compiler, '--noEmit', '--pretty', 'false', ...(isBackground ? incremental : [])]
   const output: string[] = []
   const code = await new Promise<number | null>((resolve, reject) => {
-    const child = spawn(process.execPath, [compiler, '--noEmit', '--pretty', 'false'], {
+    const child = spawn(process.execPath, words, {
       cwd: folder,
+      signal,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
+    if (isBackground && child.pid !== undefined) yieldTo(child.pid)
     child.stdout.on('data', (part: Buffer) => output.push(part.toString()))
     child.stderr.on('data', (part: Buffer) => output.push(part.toString()))
     child.once('error', reject)
@@ -39,6 +53,18 @@ export async function checkTypes(folder: string): Promise<TypeReport> {
   if (missing.length === 0) return { ok: code === 0, output: text, ...parseTypeErrors(folder, text) }
   const lines = missing.map(({ message, hint = '' }) => `${message}. ${hint}`)
   return { ok: false, output: lines.join('\n'), diagnostics: missing, rest: '' }
+}
+
+/** A check after a small edit then takes a part of the time. */
+const incremental = ['--incremental', '--tsBuildInfoFile', path.join('.waypost', 'types.tsbuildinfo')]
+
+/** Lets other processes run first: a reload must not wait for a check. */
+function yieldTo(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // It may have ended, or the system does not allow it.
+  }
 }
 
 /** Reports the connections that have migrations but no `tables.ts`. The rows of their tables have the type `any`. */
@@ -85,10 +111,34 @@ function parseTypeErrors(folder: string, output: string): Pick<TypeReport, 'diag
     const reason = reasons.findLast((one) => one !== '')
     const names = reasons.flatMap((one) => /^(?:Types of property|The types of) '(.+?)' are /.exec(one)?.[1] ?? [])
     const place = names.length === 0 ? '' : `"${names.join('.')}": `
-    const message = reason === undefined ? { message: first } : { message: `${place}${reason}`, hint: first }
+    const message =
+      reason === undefined
+        ? { message: first }
+        : { message: `${place}${shortenReason(reason)}`, hint: describeHandle(first, reasons) }
     diagnostics.push({ code, severity: 'error', ...message, file, range, ...(source !== undefined && { source }) })
   }
   return { diagnostics, rest: rest.join('\n') }
+}
+
+/** A type that is written out says less than the name of the property. */
+function shortenReason(reason: string): string {
+  return reason
+    .replace(
+      /^Property '(.+?)' is missing in type '.*' but required in type '(.+)'\.$/,
+      `Property '$1' is missing, which '$2' requires.`,
+    )
+    .replace(
+      /^Type '\{.*\}' is missing the following properties from type '(.+?)': (.+)$/,
+      `These properties of '$1' are missing: $2`,
+    )
+}
+
+/** Says that the result of an action has the wrong type, instead of comparing two functions. */
+function describeHandle(first: string, reasons: readonly string[]): string {
+  const found = /^Property 'handle' in type '(.+?)' is not assignable .* 'Action<"(.+)">'\.$/.exec(first)
+  if (found === null || !reasons.some((one) => one.includes("'Result<") || one.includes('Promise<Result<')))
+    return first
+  return `The result of handle in ${found[1]} does not have the type that ${found[2]} declares.`
 }
 
 function linesOf(folder: string, file: string, known: Map<string, readonly string[]>): readonly string[] {

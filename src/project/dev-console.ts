@@ -20,6 +20,8 @@ export interface DevConsole {
   reloaded(event: DevReloaded): void
   reloadFailed(event: DevReloadFailed): void
   warned(message: string): void
+  /** TypeScript has checked the project in the background, and found these problems. */
+  checkedTypes(diagnostics: readonly Diagnostic[]): void
   /** An action wrote to its log. */
   logged(line: LoggedLine): void
 }

@@ -20,6 +20,8 @@ export interface DevOptions {
   /** Deliver events in the background. */
   readonly deliver: boolean
   readonly console: DevConsole
+  /** Check the types of the project in the background; false by default. */
+  readonly checksTypes?: boolean | undefined
   /** How long loading project code may take, and the signal that stops dev, also during start. */
   readonly imports?: ImportLimits
   /** Asks whether to listen on the next free port instead. Without it the start fails. */

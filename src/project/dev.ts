@@ -30,8 +30,9 @@ import { findProject } from './find-project.ts'
 import { reloadOnSave } from './reload-on-save.ts'
 import { listeningUrls } from './listening-urls.ts'
 import { migrateOwnTables } from './migrate.ts'
-import { createReloader, type ReloadResult } from './reloader.ts'
+import { createReloader, type Reload, type ReloadResult } from './reloader.ts'
 import { errors } from './errors.ts'
+import { openTypeChecker, type TypeChecker } from './type-checker.ts'
 import { SessionMigrations } from './session-migrations.ts'
 import { startDelivering as deliver } from '../jobs/index.ts'
 
@@ -70,7 +71,9 @@ export async function dev(options: DevOptions): Promise<DevServer> {
   const first = await reloadFiles().finally(server.started)
   const user = await ensureDevelopmentUser(options.folder, server.host.system, 'failed' in first ? [] : first.scopes)
   if (options.deliver) opened.defer(startDelivering(session))
-  const watching = await reloadOnSave(session, { first, reloadFiles })
+  const types = options.checksTypes ? openTypeChecker(options.folder, options) : undefined
+  opened.defer(() => types?.close())
+  const watching = await reloadOnSave(session, { first, reloadFiles: withTypes(reloadFiles, types) })
   opened.defer(() => watching.close())
   session.draft.connect({ watching, pluginBuilder: builder.plugins, variables: session.host.variables })
   opened.defer(watchMigrated(options.folder, () => void watching.flush()))
@@ -95,6 +98,16 @@ export async function dev(options: DevOptions): Promise<DevServer> {
     return closers.disposeAsync()
   }
   return { started: event, reload: watching.flush, openBackend, issueToken, close }
+}
+
+/** Checks the types after each reload; a new one cancels the check. */
+function withTypes(reload: Reload, types: TypeChecker | undefined): Reload {
+  return async (request) => {
+    types?.cancel()
+    const result = await reload(request)
+    if (!('failed' in result)) types?.schedule()
+    return result
+  }
 }
 
 /** Opens System, the identity and a listening server, without the project. */

@@ -76,8 +76,11 @@ export interface ReloadRequest {
   onServed?(scopes: readonly string[]): Promise<void>
 }
 
+/** Loads, builds, migrates, serves and stores the current files. */
+export type Reload = (request?: ReloadRequest) => Promise<ReloadResult>
+
 /** Creates a function that loads, builds, migrates, serves and stores the current files if they have no errors. */
-export function createReloader(options: ReloaderOptions): (request?: ReloadRequest) => Promise<ReloadResult> {
+export function createReloader(options: ReloaderOptions): Reload {
   const reloader = new Reloader(options)
   return async (request = {}) => {
     try {

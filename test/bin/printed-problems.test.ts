@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PrintedProblems } from '../../bin/cli/printed-problems.ts'
+import { PrintedProblems, PrintedTypeErrors } from '../../bin/cli/printed-problems.ts'
 import type { Diagnostic } from '../../src/kit/index.ts'
 
 const problem = (severity: Diagnostic['severity'], line: number): Diagnostic => ({
@@ -66,4 +66,24 @@ test('a request for all problems prints all', () => {
   printed.update({ diagnostics: [warning, error] }, false)
   const all = printed.update({ diagnostics: [warning, error] }, true)
   assert.deepEqual(all, { fresh: [warning, error], unchangedErrors: undefined, unchangedWarnings: undefined })
+})
+
+test('a type error is printed once, also if it moves to another line, and its end is reported', () => {
+  const types = new PrintedTypeErrors()
+  const at = (line: number, message = 'wrong') => ({
+    code: 'TS1',
+    severity: 'warning' as const,
+    message,
+    file: 'a.ts',
+    range: { start: { line, column: 1 }, end: { line, column: 2 } },
+  })
+  const update = (...found: ReturnType<typeof at>[]) => {
+    const { fresh, ...rest } = types.update(found)
+    return { fresh: fresh.length, ...rest }
+  }
+  assert.deepEqual(update(), { fresh: 0, total: 0, isFixed: false })
+  assert.deepEqual(update(at(1)), { fresh: 1, total: 1, isFixed: false })
+  assert.deepEqual(update(at(2)), { fresh: 0, total: 1, isFixed: false })
+  assert.deepEqual(update(at(2), at(3, 'other')), { fresh: 1, total: 2, isFixed: false })
+  assert.deepEqual(update(), { fresh: 0, total: 0, isFixed: true })
 })
