@@ -99,8 +99,8 @@ export async function loadFetch(variables: Variables): Promise<typeof globalThis
   const proxies = readProxies(variables)
   if (proxies === undefined) return globalThis.fetch
   for (const variable of proxies.unusable.values()) throw errors.WP_OUTBOUND_PROXY({ variable })
-  const [{ fetch }, { openProxyAgent }] = await Promise.all([import('undici'), import('./proxy-agent.ts')])
-  const { agent: dispatcher } = openProxyAgent(proxies, {})
+  const { openProxyAgent } = await import('./proxy-agent.ts')
+  const { agent: dispatcher, fetch } = openProxyAgent(proxies, {})
   return ((input: string, init?: RequestInit) => fetch(input, { ...init, dispatcher })) as typeof globalThis.fetch
 }
 

@@ -1,6 +1,6 @@
 import { lookup as lookUp } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import { Agent, EnvHttpProxyAgent, type Dispatcher } from 'undici'
+import { Agent, EnvHttpProxyAgent, fetch, type Dispatcher } from 'undici'
 import type { AddressPolicy } from './addresses.ts'
 import { isUnknownName, type Lookup } from './resolve-names.ts'
 import { errors } from './errors.ts'
@@ -14,6 +14,8 @@ export interface ProxyGuard {
 
 export interface ProxyAgent {
   readonly agent: Dispatcher
+  /** That of the same package as the agent. */
+  readonly fetch: typeof fetch
   destroy(): Promise<void>
 }
 
@@ -44,6 +46,7 @@ export function openProxyAgent(proxies: Proxies, options: Agent.Options, guard?:
   })
   return {
     agent,
+    fetch,
     destroy: async () => void (await Promise.all([direct.destroy(), proxied.destroy()])),
   }
 }

@@ -91,6 +91,7 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
     await dialog.getByLabel('order', { exact: true }).check()
     await button('Create client').click()
     await dialog.getByText('Copy it now.').waitFor()
+    await dialog.getByRole('button', { name: 'Copy Client ID' }).and(page.locator(':focus')).waitFor()
     const [id = '', secret = ''] = await codes(dialog)
     await dialog.getByText(`curl -u ${id}:${secret}`).waitFor()
     assert.deepEqual(await findFlaws(page), [])

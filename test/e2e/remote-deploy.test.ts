@@ -1,6 +1,7 @@
 // A pipeline deploys to a running server, with nothing of System but the address and the credentials of a client.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createServer as createProxy } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -204,6 +205,23 @@ export default {
       for (const secret of [deployer['WAYPOST_CLIENT_SECRET']!, 'secret-word']) assert.ok(!stderr.includes(secret))
     }
     assert.equal((await list()).body.itemsPerPage, 7)
+  })
+
+  it('connects through HTTPS_PROXY', async () => {
+    const asked: string[] = []
+    const proxy = createProxy().on('connect', ({ url: target = '' }, socket) => {
+      asked.push(target)
+      socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
+    })
+    await once(proxy.listen(0, '127.0.0.1'), 'listening')
+    closers.push(async () => proxy.close())
+    const env = { ...deployer, HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }
+    const { code, stderr } = await project.run('deploy --yes --url https://api.example.test', { env })
+    assert.deepEqual([code, [...new Set(asked)]], [1, ['api.example.test:443']])
+    assert.match(
+      stderr,
+      /Cannot reach https:\/\/api\.example\.test: the proxy responded with status 502\n.*HTTPS_PROXY/,
+    )
   })
 
   it('runs declared migrations, and refuses invalid ones and statements that would fail', async () => {

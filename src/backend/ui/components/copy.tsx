@@ -14,8 +14,15 @@ const texts = {
 
 const copiedMs = 1500
 
+interface CopyButtonProps {
+  readonly value: string
+  readonly label?: string
+  /** Whether it has the focus when its dialog opens. */
+  readonly isFirst?: boolean
+}
+
 /** A small button that copies a text. If the browser denies that, the text is selected, and the page says so. */
-export function CopyButton({ value, label }: { readonly value: string; readonly label?: string }) {
+export function CopyButton({ value, label, isFirst = false }: CopyButtonProps) {
   const [state, setState] = useState<'copied' | 'denied'>()
   const [isShown, setShown] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
@@ -46,6 +53,7 @@ export function CopyButton({ value, label }: { readonly value: string; readonly 
           ref={button}
           className="copy-button"
           data-denied={state === 'denied' || undefined}
+          data-autofocus={isFirst || undefined}
           size={24}
           aria-label={state === 'copied' ? texts.copied : action}
           onClick={() => void copy()}

@@ -26,21 +26,20 @@ export function SecretOnce({ title, values, children, onClose }: SecretOnceProps
       <div className="stack">
         <p>{secretTexts.once}</p>
         <dl className="secret">
-          {Object.entries(values).map(([name, value]) => (
+          {Object.entries(values).map(([name, value], index) => (
             <div key={name}>
               <dt>{name}</dt>
               <dd>
                 <code translate="no">{value}</code>
-                <CopyButton value={value} label={name} />
+                {/* The focus is here and not on Done, so that one Enter too many does not lose the secret. */}
+                <CopyButton value={value} label={name} isFirst={index === 0} />
               </dd>
             </div>
           ))}
         </dl>
         {children}
         <Group justify="flex-end">
-          <Button onClick={onClose} data-autofocus>
-            {secretTexts.done}
-          </Button>
+          <Button onClick={onClose}>{secretTexts.done}</Button>
         </Group>
       </div>
     </Dialog>

@@ -8,13 +8,18 @@ interface NavDrawerProps {
   onClose(): void
 }
 
-/** The navigation on narrow screens. */
+/** The navigation on narrow screens. It closes with each link, also with that of the page that is shown. */
 export function NavDrawer({ isOpen, children, onClose }: NavDrawerProps) {
   return (
     <Drawer.Root opened={isOpen} onClose={onClose} size={260}>
       <Drawer.Overlay backgroundOpacity={0.4} />
       <Drawer.Content aria-label={navTexts.label}>
-        <div className="drawer">
+        <div
+          className="drawer"
+          onClick={({ target }) => {
+            if (target instanceof Element && target.closest('a') !== null) onClose()
+          }}
+        >
           <Drawer.CloseButton aria-label={navTexts.close} />
           {children}
         </div>

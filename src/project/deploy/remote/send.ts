@@ -95,6 +95,7 @@ function redirectError({ server, path }: ServerRequest, { headers }: Response): 
 }
 
 const dnsHint = 'Check the host name and the network of this machine.'
+const proxyHint = 'Check HTTPS_PROXY, and whether the proxy allows this host. NO_PROXY lists hosts to reach without it.'
 const tlsHint =
   'Check the address and the certificate of the server. To trust more certificates, set NODE_EXTRA_CA_CERTS to a file.'
 
@@ -109,6 +110,11 @@ function explain(error: unknown, { server }: ServerRequest, timeoutMs: number): 
       `it did not respond within ${timeoutMs / 1000} s`,
       'Check that the server is running and try again.',
     )
+  }
+  const [, refused] = /^Proxy response \((\d+)\)/.exec(messageOf((cause as Error).cause ?? cause)) ?? []
+  if (refused !== undefined) {
+    const reason = `the proxy responded with status ${refused}`
+    return errors.WP_PROJECT_REMOTE_UNREACHABLE({ server, reason, hint: proxyHint })
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return connectionError('the host name is unknown', dnsHint)
   if (code === 'ECONNREFUSED')
