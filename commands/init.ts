@@ -17,7 +17,7 @@ export default class Init extends WaypostCommand {
   static override flags = {
     template: Flags.string({
       description:
-        'Template: todo (default), crud (a table as an API), empty, host (the folder of a server), or plugin (a package)',
+        'Template: todo (default), crud (a table as an API), helpdesk (files, streams, groups, steps), empty, host (the folder of a server), or plugin (a package)',
       env: 'WAYPOST_TEMPLATE',
     }),
     with: listFlag({

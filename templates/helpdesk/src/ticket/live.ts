@@ -1,0 +1,31 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Action, Context, Request } from 'waypost'
+import { selectTickets } from '../tickets.ts'
+
+const everyMs = 1000
+
+export default class LiveTickets implements Action<'GET /v1/ticket/live'> {
+  handle({ lastEventId }: Request<'GET /v1/ticket/live'>, context: Context<'GET /v1/ticket/live'>) {
+    const { member } = context.state
+    if (!member.isAgent) throw context.problem(403, 'Only agents can follow the tickets of an organization')
+    return follow()
+
+    /** Ends when the client goes: then `context.signal` is aborted, and the loop is left at its next `yield`. */
+    async function* follow() {
+      let last = Number(lastEventId ?? (await findNewest()))
+      for (;;) {
+        const tickets = selectTickets(context, member).where('id', '>', last).orderBy('id').limit(100)
+        for (const ticket of await tickets.execute()) {
+          last = ticket.id
+          yield { id: String(ticket.id), event: 'ticket', data: ticket }
+        }
+        await wait(everyMs, undefined, { signal: context.signal })
+      }
+    }
+
+    async function findNewest(): Promise<number> {
+      const newest = await selectTickets(context, member).orderBy('id', 'desc').limit(1).executeTakeFirst()
+      return newest?.id ?? 0
+    }
+  }
+}
