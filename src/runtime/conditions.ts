@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { etagOf } from '../kit/index.ts'
 import type { ManifestMethod } from '../release/index.ts'
+import { ItemStream } from './media/item-stream.ts'
 import { ActionProblem } from './problem.ts'
 
 /** The parts of a request that conditions are about. */
@@ -78,7 +79,7 @@ export function makeCaching({
   const own = cacheControlOf({ maxAgeMs: cache.maxAgeMs })
   const tagOf = rememberLast()
   return (reply, status, payload) => {
-    if (status >= 300 && status !== 304) return
+    if ((status >= 300 && status !== 304) || payload instanceof ItemStream) return
     if (!reply.hasHeader('cache-control')) {
       // A response to a token may be meant for its owner only.
       reply.header('cache-control', reply.request.headers.authorization === undefined ? shared : own)

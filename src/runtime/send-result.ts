@@ -84,13 +84,16 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
     reply.request.log.warn({ action, characters }, 'result is large: writing it delays other requests; return pages')
   }
 
+  const reportWritten = (reply: FastifyReply, { dropped, infinite }: Written) => {
+    if (dropped !== undefined) reportDropped(reply.request, { action, fields: dropped })
+    if (infinite !== undefined) reportInfinite(reply, infinite)
+  }
   const prepareNow = ({ result, context, reply }: ActionResult): PreparedResponse => {
     const explicit = result instanceof ActionResponse ? checkResponse(result, action) : undefined
     const status = explicit?.status ?? (result === undefined ? emptyStatus : defaultStatus)
     const body = explicit === undefined ? result : explicit.body
     const written = write(status, body, explicit?.headers['content-type'])
-    if (written.dropped !== undefined) reportDropped(reply.request, { action, fields: written.dropped })
-    if (written.infinite !== undefined) reportInfinite(reply, written.infinite)
+    reportWritten(reply, written)
     if (isSafe && success.includes(status) && written.payload !== undefined) assertAcceptable(reply.request, written)
     const { payload } = written
     if (isSafe && isUnwelcome(reply.raw, lengthOf(payload))) throw errors.WP_RUNTIME_UNREAD()

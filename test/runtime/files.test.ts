@@ -51,6 +51,7 @@ routes:
   /own: { methods: { GET: { public: true, action: src/own.ts } } }
   /inline: { methods: { GET: { public: true, html: trusted, action: src/inline.ts } } }
   /blob: { methods: { GET: { public: true, action: src/blob.ts } } }
+  /kept: { methods: { GET: { public: true, cache: { max_age: 60s }, action: src/blob.ts } } }
   /folder: { methods: { GET: { public: true, parameters: { name: { type: string } }, action: src/folder.ts } } }
   /wrong: { methods: { GET: { public: true, action: src/wrong.ts } } }
   /unused: { methods: { GET: { public: true, action: src/unused.ts } } }
@@ -189,6 +190,13 @@ describe('a file', () => {
     assert.match(String(part.headers['content-disposition']), /filename="x\.png"/)
     assert.equal(part.headers['etag'], undefined)
     assert.equal((await get('/blob', { range: 'bytes=0-1', 'if-range': '"x"' })).status, 200)
+    for (const method of ['GET', 'HEAD']) {
+      const { headers } = await get('/kept', {}, method)
+      assert.deepEqual(
+        [headers['etag'], headers['cache-control'], headers['content-length']],
+        [undefined, 'private, max-age=60', '10'],
+      )
+    }
   })
 
   test('is compressed as a whole, but not in part', async () => {

@@ -68,7 +68,7 @@ schema:
   Order: { type: object, required: [id], properties: { id: { type: integer }, name: { type: string } } }
 scope: { shop: {} }
 routes:
-  /orders: ${method(`public: true, ${events}`, 'orders')}
+  /orders: ${method(`public: true, cache: { max_age: 60s }, ${events}`, 'orders')}
   /lines: ${method('public: true, response: { content: { application/jsonl: Order } }', 'lines')}
   /wait: ${method(`scopes: [shop], ${events}`, 'wait')}
   /open: ${method(`public: true, ${events}`, 'wait')}

@@ -93,14 +93,12 @@ async function respond(
   const status = range === undefined ? 200 : 206
   if (request.method === 'HEAD' || isKnown) {
     source.close()
-    return new FileResponse(status, noBytes, headers)
+    return new FileResponse(status, Readable.from([]), headers) // not bytes, whose ETag would be that of nothing
   }
   const body = await source.read(range)
   if (body instanceof Readable) closeLater(body)
   return new FileResponse(status, body, headers)
 }
-
-const noBytes = new Uint8Array()
 
 /** @throws WP_RUNTIME_RANGE */
 function findRange(
