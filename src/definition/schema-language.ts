@@ -1,6 +1,6 @@
 import { Type, type TProperties, type TSchema } from 'typebox'
 import { keywordDescriptions } from './keyword-descriptions.ts'
-import { opaque } from './language.ts'
+import { opaque } from './language-parts.ts'
 
 // The supported keywords of JSON Schema: those that Ajv accepts in strict mode, except references beyond one document.
 // Sub-schemas are opaque here; `walkSchema` checks them.

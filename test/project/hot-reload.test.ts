@@ -67,6 +67,24 @@ describe('dev', () => {
     takeReports()
   })
 
+  test('a save of a route step, or of the steps of a method, is visible in the next request', async () => {
+    const step = (value: number) => `export default class Step { handle() { return ${value} } }\n`
+    const shown = async () => ((await ask('/stepped')).body as { value?: unknown }).value
+    const route = (steps: string) =>
+      `\n  /stepped: { methods: { GET: { public: true, ${steps}response: { type: object, properties: { value: { type: integer } } }, action: src/stepped.ts } } }\n`
+    await write('src/step.ts', step(1))
+    const action = 'async handle(_: unknown, context: any) { return { value: context.state.one ?? 0 } }'
+    await write('src/stepped.ts', `export default class Stepped { ${action} }\n`)
+    await save(() => edit('waypost.yml', 'routes:', `routes:${route('steps: [{ one: src/step.ts }], ')}`))
+    assert.equal(await shown(), 1)
+    await save(() => write('src/step.ts', step(2)))
+    assert.equal(await shown(), 2)
+    await save(() => edit('waypost.yml', 'steps: [{ one: src/step.ts }], ', ''))
+    assert.equal(await shown(), 0)
+    await save(() => write('waypost.yml', files['waypost.yml']))
+    takeReports()
+  })
+
   test('a request in flight ends with the code of its start', async () => {
     const [began, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const held = globalThis as { holdSlow?: (() => Promise<void>) | undefined }

@@ -23,9 +23,19 @@ routes:
         methods: { GET: { public: true, without: [tenant], action: src/show.ts } }
       /table:
         methods: { GET: { public: true, steps: [{ cached: src/cached.ts }], action: src/show.ts } }
+  /seen:
+    steps: [{ note: src/note.ts }]
+    methods:
+      POST:
+        public: true
+        request: { type: object, required: [name], properties: { name: { type: string, maxLength: 20 } } }
+        responses: { 201: { type: object, properties: { name: { type: string } } } }
+        dispatch: seen
+        action: { class: sql-query, config: { query: INSERT INTO app_seen (name) VALUES (:name) RETURNING name } }
   /plain: { methods: { GET: { public: true, action: src/show.ts } } }
 event:
   ordered: { schema: { type: object } }
+  seen: { schema: { type: object, properties: { name: { type: string } } } }
 `
 
 const step = (body: string, more = '') => `
@@ -58,6 +68,16 @@ const files = {
   'src/hang.ts': step(
     `seen.push('hang')\nawait new Promise((resolve) => context.signal.addEventListener('abort', resolve))`,
   ),
+  'src/note.ts': step(
+    `const system = context.connection('System')
+     await system.insertInto('app_seen').values({ name: 'step ' + seen.length }).execute()
+     seen.push((await system.selectFrom('app_seen').select('name').orderBy('name').execute()).map(({ name }) => name).join())`,
+  ),
+  'migrations/System/20260101-seen.yml': `create_table:
+  app_seen:
+    columns: { id: id, name: text(20) }
+    unique: [[name]]
+`,
   'src/cached.ts': step(`return context.state.tenant.id === 'a' ? 'cached' : undefined`),
 }
 
@@ -126,5 +146,16 @@ describe('the steps of methods', () => {
     await until('the work of steps after the response', () => seen.includes('counted 503 true'))
     assert.deepEqual(seen.slice(0, 2), ['count', 'hang'])
     assert.ok(!seen.includes('action'))
+  })
+
+  test('run before the transaction of the action begins: what they wrote stays if it is rolled back', async () => {
+    const post = (name: string) => {
+      return send(server.port, { method: 'POST', path: '/seen', body: { name }, undescribed: 'the table has a rule' })
+    }
+    seen.length = 0
+    assert.equal((await post('a')).status, 201)
+    assert.equal((await post('a')).status, 409)
+    await post('b')
+    assert.equal(seen.at(-1), 'a,step 0,step 1,step 2')
   })
 })

@@ -12,6 +12,7 @@ export const whoTexts = {
 
 export const buildTexts = {
   inheritedFrom: 'Inherited from',
+  withoutStep: 'without',
   newTable: 'New table',
   none: 'none',
   noData: 'no data',

@@ -8,6 +8,7 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { Traffic } from '../components/traffic.tsx'
 import { TryButton } from '../components/try-button.tsx'
+import { StepList } from '../components/step-list.tsx'
 import { TryIt } from '../components/try-it.tsx'
 import { useDraftValue, useServerDraft } from '../edit/draft.ts'
 import { useDraftEdit } from '../edit/draft-edit.ts'
@@ -88,6 +89,11 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
           <Section title={actionTexts.title}>
             <ActionField edit={edit} at={`${at.method}/action`} route={name} />
           </Section>
+          {served === undefined || served.steps.length + served.without.length === 0 ? null : (
+            <Section title={routeTexts.steps}>
+              <StepList {...served} />
+            </Section>
+          )}
           <RequestSection edit={edit} method={method} path={path} served={served} onOpen={openSchema} />
           <ResponseSection edit={edit} at={at.method} served={served} onOpen={openSchema} />
           <MoreSection edit={edit} method={method} path={path} served={served} />

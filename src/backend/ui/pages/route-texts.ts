@@ -26,7 +26,6 @@ export const routeTexts = {
   access: 'Access',
   action: 'Action',
   steps: 'Route steps',
-  without: 'Without the steps',
   class: 'class',
   rate: 'Rate',
   dispatch: 'Event',

@@ -11,6 +11,7 @@ import { Access, InheritedFrom, Source } from '../components/definition-parts.ts
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
+import { StepList } from '../components/step-list.tsx'
 import { SchemaView } from '../components/schema-view.tsx'
 import { Traffic } from '../components/traffic.tsx'
 import { TryButton } from '../components/try-button.tsx'
@@ -204,35 +205,13 @@ function MethodTab({ method }: { readonly method: Method }) {
 }
 
 function Steps({ steps, without }: Pick<Method, 'steps' | 'without'>) {
+  if (steps.length === 0 && without.length === 0) return null
   return (
     <>
-      {steps.length === 0 ? null : (
-        <>
-          <dt>{texts.steps}</dt>
-          <dd>
-            <ol className="users">
-              {steps.map(({ name, action }) => (
-                <li key={name}>
-                  <bdi translate="no" className="strong">
-                    {name}
-                  </bdi>{' '}
-                  <bdi translate="no" className="mono">
-                    {action}
-                  </bdi>
-                </li>
-              ))}
-            </ol>
-          </dd>
-        </>
-      )}
-      {without.length === 0 ? null : (
-        <>
-          <dt>{texts.without}</dt>
-          <dd>
-            <bdi translate="no">{without.join(', ')}</bdi>
-          </dd>
-        </>
-      )}
+      <dt>{texts.steps}</dt>
+      <dd>
+        <StepList steps={steps} without={without} />
+      </dd>
     </>
   )
 }
