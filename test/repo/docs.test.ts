@@ -21,7 +21,8 @@ test('the table of rooms in docs/architecture.md is the one that is enforced', (
 })
 
 test('every file and folder of this repository that a page names is there', () => {
-  const pages = globSync(['CONTRIBUTING.md', 'docs/**/*.md'], { cwd: root })
+  // The tutorial names files of its project, which its own test reads.
+  const pages = globSync(['CONTRIBUTING.md', 'docs/**/*.md'], { cwd: root, exclude: ['docs/tutorial.md'] })
   const missing = pages.flatMap((page) =>
     pathsIn(readFileSync(path.join(root, page), 'utf8'))
       .filter((file) => !existsSync(path.join(root, file)))
