@@ -88,7 +88,7 @@ test('the tutorial leads from an empty folder to a deployed API', { skip: lacksS
   const folder = folderOf(home.path)
   const start = async (words: string, env: Record<string, string> = {}): Promise<[RunningCli, number]> => {
     const running = startCli(`${words} --port 0`.split(' '), { cwd: folder, env })
-    closers.defer(() => running.stop())
+    closers.defer(async () => void (await running.stop()))
     return [running, Number((await running.waitFor(/http:\/\/localhost:(\d+)/))[1])]
   }
   for (const block of readBlocks()) {
