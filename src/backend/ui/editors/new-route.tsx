@@ -48,7 +48,8 @@ export function NewRoute({ onClose }: { onClose(): void }) {
       await call('POST /draft/route', { body: { method, path, ...access } })
       await refreshDraft(queries)
     } else {
-      const hasPath = data?.routes.some((one) => one.path === path) === true
+      // Also a group without methods of its own.
+      const hasPath = data?.routes.some((one) => one.path === path || one.groups.includes(path)) === true
       const chosen = kind === 'class' ? { class: action || classes[0]?.name } : action || actions[0]
       const edit = makeEdit({ method, path, hasPath, value: { ...access, action: chosen } })
       // The settings of a class are entered on the page of the route.
@@ -123,7 +124,7 @@ export function NewRoute({ onClose }: { onClose(): void }) {
 interface RouteOptions {
   readonly method: Method
   readonly path: string
-  /** Whether the path has other methods. */
+  /** Whether the path has other methods or is that of a group. */
   readonly hasPath: boolean
   readonly value: object
 }
