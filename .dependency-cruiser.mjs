@@ -41,7 +41,7 @@ rooms.testing = ['kit', 'contract', 'plugin', 'definition', 'host', 'jobs', 'ope
 /** Folders of a room in layers, lowest first: each may import those before it. Files beside them are free. */
 export const layers = {
   auth: ['account', 'token', 'access', 'self-service', 'endpoint', 'authorize'],
-  events: ['signing', 'message', 'lanes', 'subscription', 'worker'],
+  events: ['signing', 'message', 'lanes', 'run', 'subscription', 'worker'],
 }
 
 /** What the package publishes, each with the rooms whose names it hands on. */

@@ -17,6 +17,7 @@ const entries = [
   'src/backend/deploy/body-worker.js',
   'src/backend/draft/thread/draft-worker.js',
   'src/store/sql/scan-worker.js',
+  'src/jobs/listeners/listener-child.js',
   'src/build/check-modules-child.js',
   'src/build/plugins/describe-child.js',
 ]

@@ -43,15 +43,18 @@ export abstract class HostCommand extends WaypostCommand {
 
   /** Says how many deliveries wait, for which hosts, and what happens to them. */
   protected noteWaiting(waiting: WaitingDeliveries, choice: DeliveryChoice): void {
-    const { deliveries, messages, delayed, hosts } = waiting
-    if (hosts.length === 0 && messages + delayed === 0) return
+    const { deliveries, messages, delayed, runs, hosts } = waiting
+    if (hosts.length === 0 && messages + delayed + runs === 0) return
     const shown = hosts.slice(0, shownHosts).map((one) => {
       return `${one.host} (${one.deliveries === 0 ? plural(one.subscriptions, 'subscription') : one.deliveries})`
     })
     const more = hosts.length > shownHosts ? ` and ${hosts.length - shownHosts} more` : ''
     const queued =
       messages > 0 ? `, ${plural(messages, 'message')} before ${messages === 1 ? 'its' : 'their'} deliveries` : ''
-    const later = delayed > 0 ? `, ${plural(delayed, 'delayed event')}` : ''
+    const later = [
+      ...(delayed > 0 ? [`, ${plural(delayed, 'delayed event')}`] : []),
+      ...(runs > 0 ? [`, ${plural(runs, 'run')} of listeners`] : []),
+    ].join('')
     const to = shown.length > 0 ? `, to ${shown.join(', ')}${more}` : ''
     const effects = { send: 'they are sent', hold: 'held until waypost event:resume', cancel: 'they are cancelled' }
     const all = `${plural(deliveries, 'delivery')} waiting${queued}${later}${to}; ${effects[choice]}`

@@ -1,6 +1,14 @@
-import { Flags, ProgressLine, WaypostCommand, formatClock, formatFailedAttempt } from '../../bin/cli/index.ts'
+import {
+  Flags,
+  ProgressLine,
+  WaypostCommand,
+  formatClock,
+  formatFailedAttempt,
+  plural,
+  toPrintable,
+} from '../../bin/cli/index.ts'
 import { isWaypostError, messageOf, parseDuration, readEnvironment } from '../../src/kit/index.ts'
-import type { AttemptReport } from '../../src/operate/index.ts'
+import type { AttemptReport, RunReport } from '../../src/operate/index.ts'
 import type { Host } from '../../src/host/index.ts'
 import type { Execution } from '../../src/jobs/index.ts'
 
@@ -26,6 +34,7 @@ export default class EventExecute extends WaypostCommand {
         return text
       },
     }),
+    listeners: Flags.integer({ description: 'Number of processes that run listeners', default: 1, min: 1, max: 64 }),
     concurrency: Flags.integer({ description: 'Maximum number of concurrent deliveries', min: 1, max: 10_000 }),
   }
 
@@ -39,6 +48,7 @@ export default class EventExecute extends WaypostCommand {
     const { executeHostEvents } = await import('../../src/jobs/index.ts')
     const host = await this.#open({ isPatient: flags.watch, signal })
     const counts = { attempted: 0, delivered: 0, retrying: 0, dead: 0 }
+    const runs: Record<string, number> = {}
     const progress = new ProgressLine(process.stderr, () => `  ${describeCounts(counts)}   ${secondsSince(startedAt)}`)
     try {
       const failures: AttemptReport[] = []
@@ -46,6 +56,11 @@ export default class EventExecute extends WaypostCommand {
         signal,
         watch: flags.watch,
         concurrency: flags.concurrency,
+        listeners: flags.listeners,
+        onRun: (run) => {
+          runs[run.verdict] = (runs[run.verdict] ?? 0) + 1
+          if (run.verdict === 'dead') progress.above(() => this.print(formatFailedRun(run)))
+        },
         onAttempt: (attempt) => {
           counts.attempted++
           counts[attempt.outcome]++
@@ -58,9 +73,9 @@ export default class EventExecute extends WaypostCommand {
       })
       progress.end()
       if (process.stdout.isTTY)
-        this.#show(execution, { failures, durationMs: secondsSince(startedAt), isWatch: flags.watch })
+        this.#show(execution, { failures, runs, durationMs: secondsSince(startedAt), isWatch: flags.watch })
       const { attempted, delivered, retrying, dead } = execution
-      return { attempted, delivered, retrying, dead }
+      return { attempted, delivered, retrying, dead, ...(Object.keys(runs).length > 0 && { runs }) }
     } finally {
       progress.end()
       await host.close()
@@ -85,13 +100,15 @@ export default class EventExecute extends WaypostCommand {
     this.print(`${process.stdout.isTTY ? '  ' : ''}${formatFailedAttempt(attempt)}`)
   }
 
-  #show(execution: Execution, { failures, durationMs, isWatch }: Shown): void {
+  #show(execution: Execution, { failures, runs, durationMs, isWatch }: Shown): void {
     const { attempted, retrying, dead, waiting, nextDueAt } = execution
     if (execution.isHeld) {
       this.print(`  Deliveries are held: ${waiting} waiting. To send or cancel them: waypost event:resume`)
       return
     }
+    if (Object.keys(runs).length > 0) this.print(`  Runs       ${describeRuns(runs)}`)
     if (attempted + dead === 0) {
+      if (Object.keys(runs).length > 0) return
       this.print(`  Nothing is due.${describeWaiting(waiting, nextDueAt)}`)
       return
     }
@@ -105,7 +122,19 @@ export default class EventExecute extends WaypostCommand {
   }
 }
 
+/** One line for a run that is not repeated. */
+function formatFailedRun({ run, listener, attempt, reason = '' }: RunReport): string {
+  return `${run}  ${listener}  dead after ${plural(attempt, 'run')}: ${toPrintable(reason.split('\n', 1)[0]!)}`
+}
+
+function describeRuns(runs: Readonly<Record<string, number>>): string {
+  return Object.entries(runs)
+    .map(([verdict, count]) => `${count} ${verdict}`)
+    .join(', ')
+}
+
 interface Shown {
+  readonly runs: Readonly<Record<string, number>>
   readonly failures: readonly AttemptReport[]
   readonly durationMs: string
   readonly isWatch: boolean

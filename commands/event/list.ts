@@ -1,5 +1,5 @@
 import { Flags, HostCommand, formatSpan, limitFlag, toPrintable } from '../../bin/cli/index.ts'
-import type { ListedDelayed, ListedEvent } from '../../src/operate/index.ts'
+import type { ListedDelayed, ListedEvent, ListedListener } from '../../src/operate/index.ts'
 
 export default class EventList extends HostCommand {
   static override description =
@@ -12,12 +12,14 @@ export default class EventList extends HostCommand {
   static override enableJsonFlag = true
   static override flags = {
     delayed: Flags.boolean({ description: 'List delayed events, the next one first' }),
+    listener: Flags.boolean({ description: 'List listeners with their runs', exclusive: ['delayed'] }),
     event: Flags.string({ description: 'With --delayed: only those with this name', dependsOn: ['delayed'] }),
     limit: limitFlag,
   }
 
   async run(): Promise<unknown> {
     const { flags } = await this.parse(EventList)
+    if (flags.listener) return this.#listListeners()
     if (flags.delayed) return this.#listDelayed(flags)
     const { listHostEvents, maxCounted } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
@@ -25,6 +27,33 @@ export default class EventList extends HostCommand {
       const events = await listHostEvents(host)
       this.#show(events, maxCounted)
       return { events: events.map(toJson) }
+    })
+  }
+
+  async #listListeners() {
+    const { listHostListeners } = await import('../../src/operate/index.ts')
+    const { openHost } = await import('../../src/host/index.ts')
+    return this.withHost(openHost, async (host) => {
+      const listeners = await listHostListeners(host)
+      const cells = (of: (listener: ListedListener) => string) => listeners.map(of)
+      if (listeners.length === 0)
+        this.note('The active release has no listeners. Declare them under "listener:" in waypost.yml.')
+      else
+        this.printTable([
+          { title: 'LISTENER', cells: cells(({ name }) => name), narrow: 'wrap', order: 2, minWidth: 16 },
+          {
+            title: 'EVENT',
+            cells: cells(({ event }) => event ?? '(not in the active release)'),
+            narrow: 'wrap',
+            order: 1,
+          },
+          { title: 'PENDING', cells: cells(({ counts }) => String(counts.pending)) },
+          { title: 'RUNNING', cells: cells(({ counts }) => String(counts.running)) },
+          { title: 'DEAD', cells: cells(({ counts }) => String(counts.dead)) },
+        ])
+      return {
+        listeners: listeners.map(({ name, event, counts }) => ({ listener: name, event: event ?? null, ...counts })),
+      }
     })
   }
 

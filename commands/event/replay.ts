@@ -3,14 +3,14 @@ import type { ActingHost, ReplayRequest } from '../../src/operate/index.ts'
 
 export default class EventReplay extends HostCommand {
   static override description =
-    'Redeliver a finished delivery, or all dead deliveries\nA replayed delivery keeps its id and gets four new attempts.'
+    'Redeliver a finished delivery, run a finished run of a listener again, or redeliver all dead deliveries\nA replayed delivery keeps its id and gets four new attempts.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> dlv_01KAK7W1R2M9ZQ4T7XBC',
     '<%= config.bin %> <%= command.id %> --dead --since 24h',
     '<%= config.bin %> <%= command.id %> --dead --since 24h --event todo_created --yes',
   ]
   static override enableJsonFlag = true
-  static override args = { delivery: Args.string({ description: 'Id of a delivery' }) }
+  static override args = { delivery: Args.string({ description: 'Id of a delivery or run' }) }
   static override flags = {
     dead: Flags.boolean({ description: 'Replay all deliveries that became dead since the time in --since' }),
     since: sinceFlag({
@@ -53,8 +53,8 @@ export default class EventReplay extends HostCommand {
   }
 
   async #replayOne(host: ActingHost, delivery: string): Promise<unknown> {
-    const { replayHostDelivery } = await import('../../src/operate/index.ts')
-    await replayHostDelivery(host, delivery)
+    const { replayHostDelivery, replayHostRun } = await import('../../src/operate/index.ts')
+    await (delivery.startsWith('run_') ? replayHostRun : replayHostDelivery)(host, delivery)
     this.print(`  Replayed   ${delivery}, due now`)
     return { replayed: 1, more: false }
   }

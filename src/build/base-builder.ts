@@ -156,8 +156,8 @@ async function linkTexts(
   )
   const hashOf = (file: string) => declared.get(file)?.hash ?? code.get(file)!
   const parts = { version, migrations, plugins, hashOf }
-  const { routes, cronjobs, migrations: linked } = makeManifest(definition, { ...parts, artifacts: [] })
-  const actions = listActions({ routes, cronjobs })
+  const { routes, listeners = {}, cronjobs, migrations: linked } = makeManifest(definition, { ...parts, artifacts: [] })
+  const actions = listActions({ routes, listeners, cronjobs })
   const needed = [...actions, ...linked, ...plugins].flatMap((one) => ('artifact' in one ? [one.artifact] : []))
   const own = [...declared.values()]
   const isCoded = needed.some((hash) => own.every((one) => one.hash !== hash))
@@ -181,8 +181,8 @@ function listCode(manifest: Manifest | undefined): ReadonlyMap<string, string> {
 }
 
 /** Returns the actions and steps with code of a release. */
-function listCoded({ routes = [], cronjobs = {} }: Partial<Manifest> = {}) {
-  return listActions({ routes, cronjobs }).filter((action) => 'artifact' in action)
+function listCoded({ routes = [], listeners = {}, cronjobs = {} }: Partial<Manifest> = {}) {
+  return listActions({ routes, listeners, cronjobs }).filter((action) => 'artifact' in action)
 }
 
 /** Returns artifacts and the ones that they import by hash or by alias. */

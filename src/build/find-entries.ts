@@ -120,6 +120,7 @@ function* actionUses(definition: Definition): Iterable<ActionFile> {
   for (const { methods } of definition.routes)
     for (const { action, steps = [] } of methods)
       for (const use of [action, ...steps.map((step) => step.action)]) if ('file' in use) yield use
+  for (const { action } of Object.values(definition.listeners)) if ('file' in action) yield action
   for (const { action } of Object.values(definition.cronjobs)) if ('file' in action) yield action
 }
 

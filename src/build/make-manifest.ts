@@ -41,6 +41,12 @@ export function makeManifest(definition: Definition, parts: ManifestParts): Mani
     connections: mapValues(definition.connections, makeClass),
     events: sortKeys(definition.events),
     scopes: sortKeys(definition.scopes),
+    ...(Object.keys(definition.listeners).length > 0 && {
+      listeners: mapValues(definition.listeners, ({ action, ...rest }) => ({
+        ...rest,
+        action: makeAction(action, hashOf),
+      })),
+    }),
     cronjobs: mapValues(definition.cronjobs, ({ action, ...rest }) => ({
       ...rest,
       action: makeAction(action, hashOf),

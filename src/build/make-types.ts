@@ -50,6 +50,7 @@ export function makeTypes(definition: Definition, options: TypesOptions): string
         description,
       })),
     ),
+    ...makeListeners(definition),
     makeInterface('Connections', makeConnections(definition, options)),
     ...makeEnv(definition),
   ]
@@ -234,6 +235,14 @@ function makeConnections({ connections }: Definition, { tables, clientTypes }: T
     const type = Object.hasOwn(types, name) ? types[name as keyof typeof types] : 'unknown'
     return { key: makeKey(name), type: atom(type.replaceAll('{Tables}', () => (tables[name] === true ? file : 'any'))) }
   })
+}
+
+/** The data of a listener is that of its event. */
+function makeListeners({ listeners }: Definition): string[] {
+  const members = Object.entries(listeners).map(([name, { event, description }]): Member => {
+    return { key: makeKey(name), type: atom(quote(event)), description }
+  })
+  return members.length === 0 ? [] : [makeInterface('Listeners', members)]
 }
 
 /** Returns the type of what a step adds to `context.state`: that of its class. */

@@ -13,7 +13,7 @@ import type {
 } from './registry.ts'
 
 /**
- * The code of a route's method, or of a cronjob (`Action<'cronjob'>`). One instance handles all requests of a
+ * The code of a route's method, of a listener (`Action<'listener:NAME'>`), or of a cronjob (`Action<'cronjob'>`). One instance handles all requests of a
  * generation.
  */
 export interface Action<Key extends ActionKey = RouteKey> {
@@ -48,12 +48,12 @@ export type StateOf<Class> = Class extends abstract new (...args: never) => { ha
  * A validated request. `params` and `query` are coerced to the types of their schemas, and so are the texts of forms; a
  * JSON `body` is not. Defaults are applied to `query` and `body`.
  */
-export type Request<Key extends ActionKey = RouteKey> = RequestParts<Key> & BodyOf<Key> & RawOf<Key>
+export type Request<Key extends ActionKey = RouteKey> = RequestParts<Key> & BodyOf<Key> & RawOf<Key> & MessageOf<Key>
 
 interface RequestParts<Key extends ActionKey> {
-  /** `CRON` for a cronjob. */
+  /** `CRON` for a cronjob, `EVENT` for a listener. */
   readonly method: string
-  /** Path and query string as sent; `cronjob:` and its name for a cronjob. */
+  /** Path and query string as sent; `cronjob:` and its name for a cronjob, `listener:` and its name for a listener. */
   readonly url: string
   readonly params: RouteOf<Key>['params']
   readonly query: RouteOf<Key>['query']
@@ -81,6 +81,10 @@ type RawOf<Key extends ActionKey> =
         readonly raw: Uint8Array
       }
     : { readonly raw?: Uint8Array }
+
+/** The message that a listener handles. */
+type MessageOf<Key extends ActionKey> =
+  RouteOf<Key> extends { readonly message: infer Message } ? { readonly message: Message } : unknown
 
 /** A response with its own status and headers, created by `context.respond`. */
 export interface Response<
@@ -296,6 +300,17 @@ export interface Context<Key extends ActionKey = ActionKey> {
    * @throws a problem 404 if there is no such file
    */
   file(source: URL | Blob | string, options?: FileOptions): Promise<Response<200 | 206, Raw, undefined>>
+  /**
+   * Returns an error that ends the run of a listener for good: it is neither repeated nor reported as a failure. Throw it.
+   */
+  discard(reason: string): Error
+  /**
+   * Returns an error that puts off the run of a listener until a time, without counting a failure, at most 100 times. Throw
+   * it.
+   */
+  retryAt(date: Date): Error
+  /** Shows how far the run of a listener is: a number from 0 to 1, and optionally a text. */
+  progress(value: number, text?: string): void
   /** The variables declared below `env:` in waypost.yml. Each server reads them when it starts the release. */
   readonly env: EnvValues
   /** The caller; undefined on a public route without a token, and in a cronjob. */
@@ -305,7 +320,7 @@ export interface Context<Key extends ActionKey = ActionKey> {
   /** What the steps of the method returned, by name. */
   readonly state: StatesOf<Key>
   readonly log: Log
-  /** Aborts when the caller disconnects or the timeout expires; in a cronjob also when the server shuts down. */
+  /** Aborts when the caller disconnects or the timeout expires; in a cronjob or listener also when its process stops. */
   readonly signal: AbortSignal
   /** Returns the current time. Tests can move it. */
   now(): Date

@@ -11,6 +11,10 @@ export interface Routes {}
 // oxlint-disable-next-line typescript/no-empty-object-type -- augmented by the project
 export interface Events {}
 
+/** The listeners of a project: name → the name of its event. Augmented by `.waypost/types.d.ts`. */
+// oxlint-disable-next-line typescript/no-empty-object-type -- augmented by the project
+export interface Listeners {}
+
 /** The connections of a project: name → client. Augmented by `.waypost/types.d.ts`. */
 // oxlint-disable-next-line typescript/no-empty-object-type -- augmented by the project
 export interface Connections {}
@@ -68,18 +72,58 @@ export interface CronjobTypes {
   readonly responses: Readonly<Record<number, unknown>>
 }
 
+/** The message of a run of a listener. */
+export interface ListenerMessage {
+  /** The same in each run of the message, also by other listeners. */
+  readonly id: string
+  /** Counts the runs that failed, from 1. */
+  readonly attempt: number
+  readonly dispatched_at: Date
+}
+
+/** The types of a listener's action. Its result is ignored. */
+export interface ListenerTypes<Data = Any> {
+  readonly params: {
+    /** The name of the listener. */
+    readonly listener: string
+  }
+  readonly query: Readonly<Record<string, never>>
+  /** The data of the event. */
+  readonly body: Data
+  readonly message: ListenerMessage
+  readonly result: unknown
+  readonly responses: Readonly<Record<number, unknown>>
+}
+
+/** The key of each listener: `listener:bill`. Without generated types, any name is accepted. */
+export type ListenerKey = [keyof Connections] extends [never]
+  ? `listener:${string}`
+  : `listener:${keyof Listeners & string}`
+
+/** The name of a listener. */
+export type ListenerName = [keyof Connections] extends [never] ? string : keyof Listeners & string
+
+/** The data of the event of a listener. */
+type ListenerData<Name> = Name extends keyof Listeners
+  ? Listeners[Name] extends keyof Events
+    ? Events[Listeners[Name]]
+    : Any
+  : Any
+
 /** `METHOD /path` of each route. */
 export type RouteKey = [keyof Routes] extends [never] ? string : keyof Routes & string
-/** The key of an action: that of a route, or `cronjob`. */
-export type ActionKey = RouteKey | 'cronjob'
-/** The types of a route or cronjob. */
+/** The key of an action: that of a route or listener, or `cronjob`. */
+export type ActionKey = RouteKey | ListenerKey | 'cronjob'
+/** The types of a route, listener or cronjob. */
 export type RouteOf<Key extends ActionKey> = Key extends 'cronjob'
   ? CronjobTypes
-  : Key extends keyof Routes
-    ? Routes[Key] extends RouteTypes
-      ? Routes[Key]
-      : never
-    : { params: Any; query: Any; body: Any; result: Any; responses: Record<number, Any> }
+  : Key extends `listener:${infer Name}`
+    ? ListenerTypes<ListenerData<Name>>
+    : Key extends keyof Routes
+      ? Routes[Key] extends RouteTypes
+        ? Routes[Key]
+        : never
+      : { params: Any; query: Any; body: Any; result: Any; responses: Record<number, Any> }
 
 /** The name of an event. */
 export type EventName = [keyof Events] extends [never] ? string : keyof Events & string

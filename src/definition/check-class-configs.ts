@@ -44,7 +44,7 @@ export type ClassConfigs = ReadonlyMap<Node, ClassConfig>
 /** Checks that each class exists and that its config matches the schema of the class. */
 export async function checkClassConfigs(context: DefinitionContext, catalog: ClassCatalog): Promise<ClassConfigs> {
   checkRateConnections(context, catalog)
-  checkCronjobClasses(context, catalog)
+  checkCodeClasses(context, catalog)
   const known = context.classUses.filter((use) => checkClass(context, use, catalog))
   const configs = new Map<Node, ClassConfig>()
   if (known.length === 0) return configs
@@ -85,15 +85,13 @@ function checkClass({ loading }: DefinitionContext, use: ClassUseNode, catalog: 
 }
 
 /** Some classes need the method of a route. */
-function checkCronjobClasses(
-  { loading: { report }, cronjobClasses }: DefinitionContext,
-  { actions }: ClassCatalog,
-): void {
-  for (const { name, at } of cronjobClasses) {
+function checkCodeClasses({ loading: { report }, codeClasses }: DefinitionContext, { actions }: ClassCatalog): void {
+  for (const { name, at, user } of codeClasses) {
     if (!Object.hasOwn(actions, name) || !actions[name]!.routesOnly) continue
-    const problem = `A cronjob cannot use the class "${name}", which needs the method of a route`
+    const problem = `${user} cannot use the class "${name}", which needs the method of a route`
     const hint = 'Use an action with code: action: src/FILE.ts'
-    report.add({ code: 'WP_DEFINITION_CRON_INVALID', at: valueOf(at, 'class') ?? at, parameters: { problem }, hint })
+    const code = user === 'A cronjob' ? 'WP_DEFINITION_CRON_INVALID' : 'WP_DEFINITION_VALUE_INVALID'
+    report.add({ code, at: valueOf(at, 'class') ?? at, parameters: { problem }, hint })
   }
 }
 

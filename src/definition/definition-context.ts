@@ -17,8 +17,8 @@ export interface DefinitionContext {
   readonly classUses: ClassUseNode[]
   /** Where the uses of action classes are written. */
   readonly actionNodes: Map<ClassUse, MapNode>
-  /** The classes that cronjobs use, with the action of the cronjob. */
-  readonly cronjobClasses: { readonly name: string; readonly at: Node }[]
+  /** The classes that cronjobs and listeners use, with their action. */
+  readonly codeClasses: { readonly name: string; readonly at: Node; readonly user: 'A cronjob' | 'A listener' }[]
   /** Named schemas that configs of classes name. */
   readonly schemasInConfigs: Set<string>
   /** Routes whose path parameters have no schema. */

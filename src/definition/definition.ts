@@ -24,6 +24,7 @@ export interface Definition {
   readonly events: Readonly<Record<string, EventDefinition>>
   /** All scopes that occur anywhere, with their description from `scope:` if given. */
   readonly scopes: Readonly<Record<string, { readonly description?: string }>>
+  readonly listeners: Readonly<Record<string, Listener>>
   readonly cronjobs: Readonly<Record<string, Cronjob>>
   readonly rates: Readonly<Record<string, Rate>>
   /** Settings as written. Values may contain `${env.NAME}`. */
@@ -127,6 +128,26 @@ export interface EventDefinition {
   readonly schema?: JsonSchema
   /** The subscriber needs one of these scopes. Undefined allows all users who may subscribe. */
   readonly scopes?: readonly string[]
+  /** Set if only listeners receive it. */
+  readonly private?: true
+}
+
+/** An action that handles the messages of an event. */
+export interface Listener {
+  readonly event: string
+  readonly description?: string
+  readonly action: ActionUse
+  readonly timeoutMs?: number
+  /** Delays before retries, in milliseconds. */
+  readonly retries?: readonly number[]
+  /** Runs at the same time in each worker. */
+  readonly concurrency?: number
+  /** Whether one run at a time is allowed; with a path such as `data.customer_id`, one for each value. */
+  readonly exclusive?: true | string
+  /** How many runs may start in a window, of all workers together. */
+  readonly starts?: { readonly limit: number; readonly windowMs: number }
+  /** Set if a run is one transaction of System with the record that it succeeded. */
+  readonly once?: true
 }
 
 export interface Cronjob {

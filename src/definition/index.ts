@@ -9,6 +9,7 @@ export type {
   Definition,
   EventDefinition,
   HttpMethod,
+  Listener,
   Location,
   MediaType,
   Method,

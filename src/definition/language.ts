@@ -17,6 +17,7 @@ import {
   statuses,
   mapOf,
 } from './language-parts.ts'
+import { listenerKeys } from './listener-language.ts'
 
 // The rest of the structure of waypost.yml: see language-parts.ts.
 
@@ -230,6 +231,11 @@ const event = closed('an event', {
   description,
   schema: Type.Optional(schemaPlace("Schema of the event's data")),
   scopes: Type.Optional(scopeNames('Subscribers need one of these scopes')),
+  private: Type.Optional(
+    Type.Literal(true, {
+      description: 'Only listeners receive the event: consumers neither see it nor subscribe to it',
+    }),
+  ),
 })
 
 const cronjob = closed('a cronjob', {
@@ -340,6 +346,11 @@ export const language: TSchema = closed('waypost.yml', {
     mapOf(orEmpty(closed('a scope', { description: scopeDescription }), 'a scope'), { names: 'a scope', ...scopeKeys }),
     'a map of name to scope',
     'Scopes and their descriptions. If this section exists, using a scope that is not listed causes a warning',
+  ),
+  listener: section(
+    mapOf(closed('a listener', { ...listenerKeys, action }), { names: 'a listener', ...plainNames }),
+    'a map of name to listener',
+    'Actions that handle events in the background',
   ),
   cronjob: section(
     mapOf(cronjob, { names: 'a cronjob', ...plainNames }),

@@ -24,6 +24,7 @@ import type { DefinitionContext } from './definition-context.ts'
 import { describeNode, isEmpty, valueOf, type Node } from './node.ts'
 import { resolveSchemas, type ResolvedSchemas } from './resolve-references.ts'
 import { checkUploads } from './read-body-limits.ts'
+import { makeListeners } from './make-listeners.ts'
 import { makeSchemas } from './schemas.ts'
 import { makeSection, type Section } from './section.ts'
 
@@ -40,6 +41,7 @@ export function makeDefinition(loading: LoadContext, root: Node, variables?: Var
   const connections = makeConnections(context, section('connection'))
   const events = makeEvents(context, section('event'))
   const { routes, groups } = makeRoutes(context, section('routes'))
+  const listeners = makeListeners(context, section('listener'))
   const cronjobs = makeCronjobs(context, section('cronjob'), variables)
   const plugins = makePlugins(context, section('plugins'))
   const { written: config, defaultScopes, bodyLimit } = checkConfig(context, section('config'), variables)
@@ -53,7 +55,7 @@ export function makeDefinition(loading: LoadContext, root: Node, variables?: Var
   checkRequestAlternatives(context, resolved)
 
   const scopes = Object.fromEntries(context.scopes)
-  const named = { schemas: resolved.named, connections, events, scopes, cronjobs, rates }
+  const named = { schemas: resolved.named, connections, events, scopes, listeners, cronjobs, rates }
   return {
     context,
     resolved,
@@ -107,7 +109,7 @@ function makeContext(loading: LoadContext, root: Node): DefinitionContext {
     scopes: new Map(),
     classUses: [],
     actionNodes: new Map(),
-    cronjobClasses: [],
+    codeClasses: [],
     plainPaths: new Set(),
     schemasInConfigs: new Set(),
     dispatches: new Map(),

@@ -55,10 +55,16 @@ export function makeEvents(context: DefinitionContext, node: Node | undefined): 
     const schema = valueOf(value, 'schema')
     const scopes = valueOf(value, 'scopes')
     recordScopes(context, itemsOf(scopes))
+    const isPrivate = isTrue(valueOf(value, 'private'))
+    if (isPrivate && scopes !== undefined) {
+      const problem = 'A private event has no scopes, because no consumer receives it'
+      context.loading.report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at: scopes, parameters: { problem } })
+    }
     return omitUndefined({
       description: textOf(valueOf(value, 'description')),
       schema: schema === undefined ? undefined : makeSchema(context.schemas, schema),
       scopes: scopes === undefined ? undefined : textsOf(scopes),
+      private: isPrivate ? (true as const) : undefined,
     })
   })
 }
@@ -86,7 +92,7 @@ export function makeCronjobs(
     checkCron(known, timeout, checkCronjobTimeout)
     const action = makeAction(context, valueOf(value, 'action'))
     if (action !== undefined && 'class' in action)
-      context.cronjobClasses.push({ name: action.class, at: valueOf(value, 'action')! })
+      context.codeClasses.push({ name: action.class, at: valueOf(value, 'action')!, user: 'A cronjob' })
     const text = cronTextOf(context, schedule)
     if (text === undefined || action === undefined) return undefined
     const [zone, limit] = [timezone, timeout].map((at) => cronTextOf(context, at))

@@ -40,7 +40,7 @@ export interface Indent {
 
 /** Keys whose maps have a value of several lines for each entry; empty for `waypost.yml`. */
 const blockParents: ReadonlySet<string> = new Set(
-  ',methods,routes,schema,connection,event,action,scope,cronjob,rate,env'.split(','),
+  ',methods,routes,schema,connection,event,action,scope,listener,cronjob,rate,env'.split(','),
 )
 
 /**

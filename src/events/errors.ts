@@ -101,6 +101,19 @@ export const errors = defineErrors({
     message: 'The data of the delivery "{id}" has been deleted',
     hint: 'The setting keep.messages defines how long it is kept.',
   },
+  WP_EVENTS_RUN_UNKNOWN: { kind: 'user', status: 404, message: 'Unknown run "{id}"' },
+  WP_EVENTS_RUN_PENDING: {
+    kind: 'user',
+    status: 409,
+    message: 'The run "{id}" is {status}',
+    hint: 'You can replay it once it has finished.',
+  },
+  WP_EVENTS_RUN_FINISHED: {
+    kind: 'user',
+    status: 409,
+    message: 'The run "{id}" is {status}, so it cannot be made due',
+    hint: 'Replay it if it has finished.',
+  },
   WP_EVENTS_DISPATCH_UNKNOWN: {
     kind: 'bug',
     status: 500,

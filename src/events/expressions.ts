@@ -8,6 +8,7 @@ import { scopesOf, type EventCatalog } from './message/catalog.ts'
  */
 export function eventTerms(system: System, catalog: EventCatalog): RawBuilder<unknown> {
   const terms = Object.entries(catalog).flatMap(([event, definition]) => {
+    if (definition.private === true) return []
     const scopes = scopesOf(definition)
     return scopes.length === 0 ? [[event, null]] : scopes.map((scope) => [event, scope])
   })

@@ -21,6 +21,11 @@ export { allLanes } from './lanes/shares.ts'
 export { latencyBounds } from './worker/record.ts'
 export type { Summary } from './worker/recorder.ts'
 export { isFreshOf, type Terms as EventTerms } from './lanes/read.ts'
+export type { ClaimedRun } from './run/claim-runs.ts'
+export { cancelRuns, replayRun, retryRun } from './run/change-runs.ts'
+export { runDue } from './run/run-due.ts'
+export { recordProgress } from './run/record-runs.ts'
+export type { ListenerTermsOfRuns, RunExecutor, RunOptions, RunReport, RunResult } from './run/run-loop.ts'
 export { loadAttemptTotals, measureEvents } from './measure.ts'
 export {
   countDead,

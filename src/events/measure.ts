@@ -22,6 +22,8 @@ export interface EventMeasures {
   }
   /** How long the oldest delivery that could be started has been due; 0 if there is none. */
   readonly oldestDueMs: number
+  /** Runs of listeners by state. */
+  readonly runs: Readonly<Record<'pending' | 'running' | 'dead', number>>
 }
 
 /** Measures the queue. Groups deliveries by subscription first, which an index can answer. */
@@ -30,6 +32,9 @@ export async function measureEvents(system: System, options: Terms): Promise<Eve
     now: number
     messages: number
     delayed: number
+    running: number
+    runs_pending: number
+    runs_dead: number
     due: number
     later: number
     held: number
@@ -55,13 +60,18 @@ export async function measureEvents(system: System, options: Terms): Promise<Eve
     select (select now from clock) as now,
       (select count(*) from waypost_message where fanned_out_at is null) as messages,
       (select count(*) from waypost_delayed) as delayed,
+      (select count(*) from waypost_run where status = 'running') as running,
+      (select count(*) from waypost_run where status = 'pending' and exclusive_key is null)
+        + (select count(*) from waypost_run where status = 'pending' and exclusive_key is not null) as runs_pending,
+      (select count(*) from waypost_run where status = 'dead') as runs_dead,
       (select count(*) from waypost_delivery where status = 'dead') as dead,
       cast(coalesce(sum(case when is_held = 0 then due end), 0) as bigint) as due,
       cast(coalesce(sum(case when is_held = 0 then size - due end), 0) as bigint) as later,
       cast(coalesce(sum(case when is_held = 1 then size end), 0) as bigint) as held,
       min(case when is_held = 0 then oldest end) as oldest
     from sorted`.execute(system.db)
-  const { now, messages, delayed, oldest, dead, later, ...deliveries } = rows[0]!
+  const row = rows[0]!
+  const { now, messages, delayed, oldest, dead, later, ...deliveries } = row
   const pending = messages === 0 ? { due: 0, held: 0, oldest: null } : await measurePendingFanOut(system, options)
   const oldestAt = Math.min(oldest ?? now, pending.oldest ?? now)
   return {
@@ -69,6 +79,7 @@ export async function measureEvents(system: System, options: Terms): Promise<Eve
     delayed,
     deliveries: { due: deliveries.due + pending.due, later, held: deliveries.held + pending.held, dead },
     oldestDueMs: Math.max(0, now - oldestAt),
+    runs: { pending: row.runs_pending, running: row.running, dead: row.runs_dead },
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type Variables,
   shortId,
 } from '../kit/index.ts'
+import type { EventCatalog } from '../events/index.ts'
 import { loadActiveRelease, type Manifest, type StoredRelease } from '../release/index.ts'
 import { errors } from './errors.ts'
 import type { Host } from './host.ts'
@@ -14,14 +15,24 @@ import { variablesOfSettings, withSystemVariables } from './system-variables.ts'
 /** The parts of the active release that other processes than its servers need, such as workers and administration. */
 export interface ReleaseTerms {
   readonly settings: Settings
-  readonly catalog: Manifest['events']
+  /** Undefined before the first deployment. */
+  readonly releaseId: string | undefined
+  readonly catalog: EventCatalog & Manifest['events']
+  readonly listeners: NonNullable<Manifest['listeners']>
   /** The scopes that the release declares. */
   readonly scopes: Manifest['scopes']
   readonly schemas: Manifest['schemas']
 }
 
 /** The terms before the first deployment. */
-export const defaultTerms: ReleaseTerms = { settings: defaultSettings, catalog: {}, scopes: {}, schemas: {} }
+export const defaultTerms: ReleaseTerms = {
+  releaseId: undefined,
+  settings: defaultSettings,
+  catalog: {},
+  listeners: {},
+  scopes: {},
+  schemas: {},
+}
 
 /** Returns the terms of the active release, or the defaults before the first deployment. */
 export async function loadTerms(host: Host): Promise<ReleaseTerms> {
@@ -31,12 +42,28 @@ export async function loadTerms(host: Host): Promise<ReleaseTerms> {
   return termsOf(release, variables)
 }
 
+/** The events of a release with their listeners, which get what is dispatched. */
+export function catalogOf({ events, listeners = {} }: Pick<Manifest, 'events' | 'listeners'>): ReleaseTerms['catalog'] {
+  const byEvent = Map.groupBy(Object.entries(listeners), ([, { event }]) => event)
+  if (byEvent.size === 0) return events
+  return Object.fromEntries(
+    Object.entries(events).map(([name, event]) => {
+      const own = byEvent.get(name) ?? []
+      if (own.length === 0) return [name, event]
+      const terms = own.map(([listener, { exclusive }]) => ({ name: listener, ...(exclusive && { exclusive }) }))
+      return [name, { ...event, listeners: terms }]
+    }),
+  )
+}
+
 /** @throws WP_SERVER_SETTING, WP_SERVER_VARIABLE */
 export function termsOf(release: Pick<StoredRelease, 'id' | 'manifest'>, variables: Variables): ReleaseTerms {
   const settings = resolveSettings(release, variables)
   return {
+    releaseId: release.id,
     settings,
-    catalog: release.manifest.events,
+    catalog: catalogOf(release.manifest),
+    listeners: release.manifest.listeners ?? {},
     scopes: release.manifest.scopes,
     schemas: release.manifest.schemas,
   }

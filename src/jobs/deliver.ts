@@ -1,6 +1,7 @@
-import { executeEvents, type AttemptReport } from '../events/index.ts'
+import { executeEvents, type AttemptReport, type RunReport } from '../events/index.ts'
 import { userAgent } from '../kit/index.ts'
 import { openExecutionHeartbeat } from './execution-heartbeat.ts'
+import { openRuns } from './listeners/open-runs.ts'
 import type { Host, Identity, ReleaseTerms } from '../host/index.ts'
 import type { Outbound } from '../outbound/index.ts'
 
@@ -10,6 +11,8 @@ export interface DeliveryOptions {
   /** Record in System that a worker is active, as `event:execute` does. */
   readonly recordsActivity: boolean
   onAttempt(attempt: AttemptReport): void
+  /** Called after each run of a listener. */
+  onRun?(report: RunReport): void
   /** Called when System is unavailable. The worker then tries again. */
   onWait(error: unknown): void
   /** Called when System is available again. */
@@ -35,6 +38,7 @@ export function startDelivering({ server, identity, recordsActivity, ...on }: De
     catalog: () => server.terms().catalog,
     settings: () => server.terms().settings,
     refresh: async () => heartbeat?.beat(),
+    runs: openRuns({ host, terms: server.terms, onRun: on.onRun, onError: on.onWait }),
     signal: stop.signal,
     watch: true,
     onAttempt: on.onAttempt,

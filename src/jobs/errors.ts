@@ -37,6 +37,24 @@ export const errors = defineErrors({
     message: 'The cronjob "{name}" lost its claim in System, so another server may run it',
     hint: 'System was unreachable for too long, or the action blocked its process.',
   },
+  WP_SERVER_LISTENER_UNKNOWN: {
+    kind: 'user',
+    status: 404,
+    message: 'The active release has no listener "{name}"',
+    hint: 'Available listeners: {known}.',
+  },
+  WP_SERVER_LISTENER_TIMEOUT: {
+    kind: 'user',
+    status: 504,
+    message: 'The listener "{name}" took longer than {seconds} s',
+    hint: 'Set a longer timeout in waypost.yml, or do less work per run.',
+  },
+  WP_SERVER_LISTENER_ONCE: {
+    kind: 'user',
+    status: 504,
+    message: 'The listener "{name}" with "once" took longer than {seconds} s, the most that SQLite allows',
+    hint: 'Its transaction keeps all others from writing. Do less work per run, or use PostgreSQL.',
+  },
   WP_SERVER_SYSTEM_SILENT: {
     kind: 'external',
     status: 503,

@@ -1,11 +1,18 @@
 import { sql } from 'kysely'
-import { executeEvents, type AttemptReport, type ExecuteOptions, type Summary } from '../events/index.ts'
+import {
+  executeEvents,
+  type AttemptReport,
+  type ExecuteOptions,
+  type RunReport,
+  type Summary,
+} from '../events/index.ts'
 import { defaultSettings, isWaypostError, userAgent, withDeadlineAfterAbort } from '../kit/index.ts'
 import { openOutbound } from '../outbound/index.ts'
 import { loadFacts, type System } from '../store/index.ts'
 import { loadTerms, type Host, openIdentity, openTracing } from '../host/index.ts'
 import { errors } from './errors.ts'
 import { openExecutionHeartbeat } from './execution-heartbeat.ts'
+import { openRuns } from './listeners/open-runs.ts'
 import { openPruner } from './retention/pruner.ts'
 
 export interface ExecuteRequest {
@@ -13,6 +20,10 @@ export interface ExecuteRequest {
   readonly signal?: AbortSignal | undefined
   /** The most concurrent POSTs; by default the setting `delivery_concurrency`. */
   readonly concurrency?: number | undefined
+  /** The number of child processes that run listeners, 1 by default. */
+  readonly listeners?: number | undefined
+  /** Called after each run of a listener. */
+  onRun?(report: RunReport): void
   /** Continue when nothing is due, until the signal aborts. */
   readonly watch?: boolean | undefined
   onAttempt?(attempt: AttemptReport): void
@@ -82,7 +93,9 @@ async function execute(host: Host, request: ExecuteRequest, terms: Terms): Promi
     tracePost: tracing?.post,
   })
   try {
-    const options = { ...terms, ...definedOptions(request), refresh, system, secrets, outbound, clock, userAgent }
+    const { listeners: count, onRun, ...rest } = request
+    const runs = openRuns({ host, terms: terms.current, count, onRun, onError: request.onError })
+    const options = { ...terms, ...definedOptions(rest), runs, refresh, system, secrets, outbound, clock, userAgent }
     const summary = await executeEvents(options)
     const { deliveries_held: held } = await loadFacts(system)
     return { ...summary, ...(await countWaiting(system)), isHeld: held !== undefined }
@@ -103,6 +116,7 @@ async function followTerms(host: Host, { watch, onError }: ExecuteRequest) {
   let state = await loadState(system)
   let terms = await loadTerms(host)
   return {
+    current: () => terms,
     catalog: () => terms.catalog,
     settings: () => terms.settings,
     async refresh() {
@@ -136,7 +150,7 @@ async function loadState({ db }: System): Promise<string> {
 }
 
 /** Returns the options of the request that are set. */
-function definedOptions(request: ExecuteRequest): Partial<ExecuteOptions> {
+function definedOptions(request: Omit<ExecuteRequest, 'listeners' | 'onRun'>): Partial<ExecuteOptions> {
   return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined))
 }
 

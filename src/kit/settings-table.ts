@@ -238,6 +238,15 @@ export const settingsTable = {
     maximum: 10_000,
     description: 'Maximum number of concurrent deliveries to the same endpoint',
   },
+  listener_memory: {
+    label: 'Memory of listeners',
+    group: 'Deliveries',
+    kind: 'size',
+    default: '512mb',
+    minimum: '64mb',
+    maximum: '64gb',
+    description: 'Maximum memory of each process that runs listeners',
+  },
   subscription_limit: {
     label: 'Subscriptions of a user',
     group: 'Deliveries',

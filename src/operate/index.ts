@@ -8,7 +8,7 @@ import type { SurveyOptions } from './releases/gate/survey-release.ts'
 import type { Finding } from './doctor/finding.ts'
 import type { EventListener, ListenRequest } from './events/listen.ts'
 
-export type { AttemptReport } from '../events/index.ts'
+export type { AttemptReport, RunReport } from '../events/index.ts'
 export type { ListedActivation, ListedRelease, PrunedReleases, ServerOutcome } from '../release/index.ts'
 export { loadDatabaseTime } from '../store/index.ts'
 export { type AuditFilter, type ListedAudit, listHostAudit } from './audit.ts'
@@ -27,6 +27,15 @@ export { type RestoredSystem, declareRestored } from './doctor/declare-restored.
 export { type DeliveryDetails, findHostDelivery } from './events/deliveries.ts'
 export { findHostMessage, listHostMessages, type ListedMessage } from './events/messages.ts'
 export { type ListedDelivery, listHostDeliveries } from './events/deliveries.ts'
+export {
+  cancelHostRuns,
+  listHostListeners,
+  listHostRuns,
+  replayHostRun,
+  retryHostRun,
+  type ListedListener,
+  type ListedRun,
+} from './events/runs.ts'
 export { type ListedDelayed, listHostDelayed } from './events/list-delayed.ts'
 export { type ListedEvent, listHostEvents } from './events/list-events.ts'
 export type { ReceivedDelivery, EventListener, ListenRequest } from './events/listen.ts'

@@ -257,6 +257,10 @@ export function startDelivering({ options: { console }, server, identity }: DevS
     identity,
     recordsActivity: false,
     onAttempt: (attempt) => console.delivered(attempt),
+    onRun({ listener, attempt, verdict, reason }) {
+      const failed = verdict === 'dead' || verdict === 'retrying'
+      if (failed) console.warned(`Listener ${listener}, run ${attempt}, ${verdict}: ${reason ?? ''}`)
+    },
     onWait: (error) => console.warned(`Event delivery paused: ${messageOf(error)}`),
     onRecovered: () => console.warned('Event delivery continues'),
     onEnd: (error) => console.warned(`Event delivery stopped: ${messageOf(error)}`),

@@ -145,7 +145,7 @@ export async function buildForMigration(
 async function buildMigrations(loaded: LoadedProject, builder: Builder): Promise<BuiltProject> {
   const { definition, diagnostics, plugins } = loaded
   if (definition === undefined) return loaded
-  const built = await builder.build({ ...definition, routes: [], cronjobs: {} }, { plugins })
+  const built = await builder.build({ ...definition, routes: [], listeners: {}, cronjobs: {} }, { plugins })
   return { ...loaded, ...built, diagnostics: [...diagnostics, ...built.diagnostics] }
 }
 

@@ -84,6 +84,7 @@ export type {
   ManifestClass,
   ManifestConnectionClass,
   ManifestCronjob,
+  ManifestListener,
   ManifestEvent,
   ManifestMediaType,
   ManifestMethod,

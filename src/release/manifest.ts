@@ -16,6 +16,8 @@ export interface Manifest {
   readonly connections: Readonly<Record<string, ManifestClass>>
   readonly events: Readonly<Record<string, ManifestEvent>>
   readonly scopes: Readonly<Record<string, { readonly description?: string }>>
+  /** Undefined if there are none, as in releases of versions without listeners. */
+  readonly listeners?: Readonly<Record<string, ManifestListener>>
   readonly cronjobs: Readonly<Record<string, ManifestCronjob>>
   readonly rates: Readonly<
     Record<
@@ -144,6 +146,21 @@ export interface ManifestEvent {
   readonly description?: string
   readonly schema?: JsonSchema
   readonly scopes?: readonly string[]
+  /** Set if only listeners receive it. */
+  readonly private?: true
+}
+
+/** An action that handles the messages of an event. Times are in milliseconds. */
+export interface ManifestListener {
+  readonly event: string
+  readonly description?: string
+  readonly action: ManifestAction
+  readonly timeoutMs?: number
+  readonly retries?: readonly number[]
+  readonly concurrency?: number
+  readonly exclusive?: true | string
+  readonly starts?: { readonly limit: number; readonly windowMs: number }
+  readonly once?: true
 }
 
 export interface ManifestCronjob {
@@ -239,12 +256,17 @@ function isTitle(name: string): boolean {
   return !hasReferences(name) && parseSettings({ title: name }).problems.length === 0
 }
 
-/** Returns the code that a release runs for requests and cronjobs: actions and steps. */
-export function listActions({ routes, cronjobs }: Pick<Manifest, 'routes' | 'cronjobs'>): readonly ManifestAction[] {
+/** Returns the code that a release runs for requests, listeners and cronjobs: actions and steps. */
+export function listActions({
+  routes,
+  listeners = {},
+  cronjobs,
+}: Pick<Manifest, 'routes' | 'listeners' | 'cronjobs'>): readonly ManifestAction[] {
   return [
     ...routes.flatMap(({ methods }) =>
       methods.flatMap(({ action, steps = [] }) => [action, ...steps.map((step) => step.action)]),
     ),
+    ...Object.values(listeners).map(({ action }) => action),
     ...Object.values(cronjobs).map(({ action }) => action),
   ]
 }

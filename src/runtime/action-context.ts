@@ -7,7 +7,9 @@ import type { Clock } from '../kit/index.ts'
 import { ActionResponse } from './action-response.ts'
 import { assertPrecondition, type ConditionalRequest } from './conditions.ts'
 import { makeFileResponse } from './media/make-file-response.ts'
+import { errors } from './errors.ts'
 import { ActionProblem } from './problem.ts'
+import { RunDiscarded, RunPostponed } from './run-errors.ts'
 
 /** Dependencies that all contexts of one generation share. */
 export interface ContextSources {
@@ -21,6 +23,8 @@ export interface RequestSources {
   readonly principal: Principal | undefined
   readonly log: Log
   readonly signal: AbortSignal
+  /** Shows how far the run of a listener is; undefined for other actions. */
+  readonly progress?: ((value: number, text?: string) => void) | undefined
   /** What `context.precondition` checks; undefined in a cronjob. */
   readonly conditions?: ConditionalRequest | undefined
   /** The declared media type that the caller prefers; undefined if only JSON is declared. */
@@ -126,6 +130,26 @@ export class ActionContext implements Context {
   get cancel(): Context['cancel'] {
     return (event: string, key: string) =>
       this.#trackDispatch(() => this.#sources.dispatcher.prepareCancellation(event, key))
+  }
+
+  get discard(): Context['discard'] {
+    this.#assertListener('discard')
+    return (reason: string) => new RunDiscarded(reason)
+  }
+
+  get retryAt(): Context['retryAt'] {
+    this.#assertListener('retryAt')
+    return (date: Date) => new RunPostponed(date)
+  }
+
+  get progress(): Context['progress'] {
+    return this.#assertListener('progress')
+  }
+
+  #assertListener(name: string): Context['progress'] {
+    const { progress } = this.#request
+    if (progress === undefined) throw errors.WP_RUNTIME_NO_LISTENER({ name })
+    return progress
   }
 
   get problem() {

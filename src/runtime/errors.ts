@@ -70,6 +70,17 @@ export const errors = defineErrors({
       'Service workers are not allowed on this origin, because they would control the pages of the backend or the portal',
     hint: 'Serve the script from another host. Without the backend and the portal on this origin, it is allowed here.',
   },
+  WP_RUNTIME_NO_LISTENER: {
+    kind: 'bug',
+    status: 500,
+    message: 'context.{name} is only for listeners',
+    hint: 'Use context.problem in the action of a route.',
+  },
+  WP_RUNTIME_RETRY_AT: {
+    kind: 'bug',
+    status: 500,
+    message: 'context.retryAt needs a valid Date, not "{value}"',
+  },
   WP_RUNTIME_BACKEND_HOST: {
     kind: 'user',
     status: 421,

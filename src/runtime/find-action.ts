@@ -101,7 +101,7 @@ async function makePluginAction(
     throw errors.WP_RUNTIME_ACTION_CONFIG({ class: action.class, problem })
   }
   const use = method === undefined || path === undefined ? undefined : { method, path }
-  const where = use === undefined ? 'a cronjob' : `${use.method} ${use.path}`
+  const where = use === undefined ? 'a cronjob or listener' : `${use.method} ${use.path}`
   const refuse = (reason: string, cause?: unknown) =>
     pluginErrors.WP_PLUGIN_MAKE({ name: known.by.plugin.name, class: action.class, use: where, reason }, { cause })
   const host = services(known.by)

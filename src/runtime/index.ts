@@ -39,6 +39,8 @@ export {
   type PluginRoute,
 } from './plugin-routes.ts'
 export { runCronjob } from './run-cronjob.ts'
+export { RunDiscarded, RunPostponed } from './run-errors.ts'
+export { runListener, type ListenerRun } from './run-listener.ts'
 export { RouteStatistics, type RouteCount } from './route-statistics.ts'
 export { makeRateCounters, type RateCounters } from './rate-counters.ts'
 export { hasSameCode, type MethodCode, type RouteSources } from './mount-routes.ts'

@@ -154,13 +154,23 @@ function methodsOf({ routes }: Manifest): { readonly route: ManifestRoute; reado
 /**
  * The parts of a manifest that are fixed when the app is built. Slots hold the others, or serving does not need them.
  */
-function structureOf({ routes, connections, events, rates, config, plugins, variables }: Manifest): string {
+function structureOf({
+  routes,
+  connections,
+  events,
+  listeners = {},
+  rates,
+  config,
+  plugins,
+  variables,
+}: Manifest): string {
   const mounted = routes.map((route) => [
     route.path,
     route.deprecated,
     ...route.methods.map((one) => [one.method, one.public, one.scopes, one.rate, one.bodyLimit, needsReader(one)]),
   ])
-  return JSON.stringify([mounted, connections, events, rates, config, plugins, variables])
+  const heard = Object.entries(listeners).map(([name, { event, exclusive }]) => [name, event, exclusive])
+  return JSON.stringify([mounted, connections, events, heard, rates, config, plugins, variables])
 }
 
 /** Equal texts mean the same code. */

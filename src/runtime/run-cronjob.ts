@@ -20,7 +20,8 @@ export interface CronjobRun {
 export async function runCronjob(action: Action, sources: ContextSources, run: CronjobRun): Promise<void> {
   const { params, log, signal } = run
   const context = makeActionContext(sources, { principal: undefined, log, signal })
-  const request = { method: 'CRON', url: `cronjob:${params.cronjob}`, params, query: {}, body: undefined, headers: {} }
+  const none = { query: {}, body: undefined, headers: {} }
+  const request = { method: 'CRON', url: `cronjob:${params.cronjob}`, params, ...none }
   const result: unknown = await action.handle(request, context)
   discardResult(result)
   signal.throwIfAborted()

@@ -31,7 +31,9 @@ interface AccessParts {
       readonly responseTypes?: Readonly<Record<string, Readonly<Record<string, { readonly schema?: JsonSchema }>>>>
     }[]
   }[]
-  readonly events: Readonly<Record<string, { readonly schema?: JsonSchema; readonly scopes?: readonly string[] }>>
+  readonly events: Readonly<
+    Record<string, { readonly schema?: JsonSchema; readonly scopes?: readonly string[]; readonly private?: true }>
+  >
   readonly schemas: NamedSchemas
 }
 
@@ -65,7 +67,8 @@ function findPublicMethods({ routes }: AccessParts): readonly AccessWarning[] {
 function findOpenEvents(parts: AccessParts, defaultScopes: readonly string[]): readonly AccessWarning[] {
   const events = Object.entries(parts.events)
   const isPublicSchema = events.length === 0 ? () => false : makePublicTest(parts)
-  return events.flatMap(([name, { scopes, schema }]): AccessWarning[] => {
+  return events.flatMap(([name, { scopes, schema, private: isPrivate }]): AccessWarning[] => {
+    if (isPrivate === true) return []
     const scope = scopes?.find((one) => defaultScopes.includes(one))
     if ((scopes !== undefined && scope === undefined) || isPublicSchema(schema)) return []
     const one = { kind: 'event', name } as const

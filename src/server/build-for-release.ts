@@ -28,6 +28,7 @@ import {
   type StartPage,
 } from '../runtime/index.ts'
 import {
+  catalogOf,
   checkActions,
   findDatabases,
   loadModules,
@@ -269,7 +270,7 @@ function dependsOn(manifest: Manifest, { config }: LoadedPlugin, variables: read
  * Checks data against the manifest being served, which `dev` can replace by one with the same events but other schemas.
  */
 function makeServerDispatcher({ options, schemas }: Shared, manifest: () => Manifest): Dispatcher {
-  return makeDispatcher(options.host.system, manifest().events, makeDataCheck(schemas, manifest))
+  return makeDispatcher(options.host.system, catalogOf(manifest()), makeDataCheck(schemas, manifest))
 }
 
 /** Options shared by all generations of a server. */

@@ -28,6 +28,7 @@ import { Lanes } from './migrations/0022-lanes.ts'
 import { GrowingLists } from './migrations/0023-growing-lists.ts'
 import { SignIns } from './migrations/0024-sign-ins.ts'
 import { Delayed } from './migrations/0025-delayed.ts'
+import { Listeners } from './migrations/0026-listeners.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -57,6 +58,7 @@ const classes = [
   GrowingLists,
   SignIns,
   Delayed,
+  Listeners,
 ]
 
 /**

@@ -14,8 +14,8 @@ import {
 /** Notes what the tests of this process touch. */
 export interface CoverageNotes {
   exchange(exchange: RequestExchange): void
-  /** Notes an event or a cronjob. */
-  note(kind: 'event' | 'cronjob', name: string): void
+  /** Notes an event, a listener or a cronjob. */
+  note(kind: 'event' | 'listener' | 'cronjob', name: string): void
   /** Must be called when an app is closed: runners of tests may kill this process before its end. */
   save(): void
 }

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { takeCoverage } from 'node:v8'
-import type { ConnectionName, EventData, EventName } from '../contract/index.ts'
+import type { ConnectionName, EventData, EventName, ListenerName } from '../contract/index.ts'
 import { openHost, openIdentity, type Host } from '../host/index.ts'
-import { executeHostCronjobs } from '../jobs/index.ts'
+import { executeHostCronjobs, runDueListeners, type RunReport } from '../jobs/index.ts'
 import { parseDuration, readEnvFile, readEnvironment, variable, type Clock, type Variables } from '../kit/index.ts'
 import { openTestProject, type TestConnection } from '../project/index.ts'
 import { openTestDatabases, prepareTestHost, startServer, type TestDatabases } from '../server/index.ts'
@@ -37,11 +37,30 @@ export interface TestApp extends Caller, AsyncDisposable {
      */
     run(name: string): Promise<void>
   }
+  /**
+   * Runs what is due for a listener, each run once, and delivers the events that it dispatched. Runs that fail are repeated by
+   * a later call, when `clock.forward` has moved past their delay.
+   * @returns how the runs ended
+   */
+  run(listener: ListenerName): Promise<readonly TestRun[]>
+  /** How the runs of listeners ended so far, oldest first. */
+  readonly listeners: readonly TestRun[]
   readonly clock: {
     /** Moves the clock forward, for example by `1h`. */
     forward(duration: string): void
   }
   close(): Promise<void>
+}
+
+/** How a run of a listener ended. */
+export interface TestRun {
+  readonly listener: string
+  readonly event: string
+  /** Counts the runs that failed, from 1. */
+  readonly attempt: number
+  readonly outcome: RunReport['verdict']
+  /** Why it did not succeed. */
+  readonly reason: string | undefined
 }
 
 export interface TestAppOptions {
@@ -118,10 +137,11 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
   })
   opened.defer(() => server.close())
   await server.serveRelease(release.stored, { artifacts: release.artifacts })
-  const trap = await openEventTrap(server, Object.keys(release.stored.manifest.events), (event) =>
+  const trap = await openEventTrap(server, listConsumerEvents(release.stored.manifest.events), (event) =>
     notes?.note('event', event),
   )
   opened.defer(() => trap.close())
+  const runs: TestRun[] = []
   const url = `http://127.0.0.1:${server.port}`
   const target = { url, trap, streams: findStreams(release.stored.manifest) }
   const closers = opened.move()
@@ -139,10 +159,27 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
         await trap.deliver()
       },
     },
+    async run(name) {
+      const before = runs.length
+      const onRun = ({ listener, event, attempt, verdict: outcome, reason }: RunReport) => {
+        runs.push({ listener, event, attempt, outcome, reason })
+        notes?.note('listener', listener)
+        notes?.note('event', event)
+      }
+      await runDueListeners(host, { listener: name, logger, loadPlugins, onRun })
+      await trap.deliver()
+      return runs.slice(before)
+    },
+    listeners: runs,
     clock: { forward },
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Consumers cannot subscribe to private events. */
+function listConsumerEvents(events: Readonly<Record<string, { readonly private?: true }>>): readonly string[] {
+  return Object.keys(events).filter((name) => events[name]!.private !== true)
 }
 
 /** Waits for both even if one fails, so that everything opened can be closed. */

@@ -22,6 +22,7 @@ export const emptyDefinition: Definition = {
   connections: {},
   events: {},
   scopes: {},
+  listeners: {},
   cronjobs: {},
   rates: {},
   config: {},

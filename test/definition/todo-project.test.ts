@@ -251,6 +251,7 @@ const expected: Definition = {
   connections: {},
   events: { todo_created: { description: 'A to-do was created', schema: ref('Todo') } },
   scopes: { todo: {} },
+  listeners: {},
   cronjobs: {},
   rates: {},
   config: {},

@@ -38,7 +38,7 @@ onBothDatabases('a delayed event', (world) => {
 
   test('of a time in the past is sent at once', async () => {
     await act(world(), (context) => context.dispatch('note', 1, { at: new Date(0), users: ['u'] }))
-    assert.equal(await moveDelayed(world().system), 1)
+    assert.equal(await moveDelayed(world().system, world().catalog), 1)
     const [message] = await world().system.db.selectFrom('waypost_message').selectAll().execute()
     assert.deepEqual([message!.event, message!.data, message!.users], ['note', '1', '["u"]'])
     assert.ok(Math.abs(message!.created_at - world().clock.now()) < minute, 'it is dispatched when it is moved')
@@ -60,7 +60,7 @@ onBothDatabases('a delayed event', (world) => {
     for (const n of [1, 2]) {
       await act(world(), (context) => context.dispatch('note', n, { delay: '1h', key: 'a' }))
       world().clock.forward(hour)
-      assert.equal(await moveDelayed(world().system), 1)
+      assert.equal(await moveDelayed(world().system, world().catalog), 1)
     }
     assert.deepEqual(await messages(world()), ['note 1', 'note 2'])
   })
@@ -123,8 +123,14 @@ onBothDatabases('a delayed event', (world) => {
   test('is sent once, whoever moves it, in bounded batches', async () => {
     const count = 2 * maxMoved + 10
     await addMany(world(), count)
-    const moved = await Promise.all([moveDelayed(world().system), moveDelayed(world().system)])
-    const rest = [await moveDelayed(world().system), await moveDelayed(world().system)]
+    const moved = await Promise.all([
+      moveDelayed(world().system, world().catalog),
+      moveDelayed(world().system, world().catalog),
+    ])
+    const rest = [
+      await moveDelayed(world().system, world().catalog),
+      await moveDelayed(world().system, world().catalog),
+    ]
     const sum = [...moved, ...rest].reduce((total, one) => total + one, 0)
     assert.equal(sum, count)
     assert.equal(Math.max(...moved, ...rest), maxMoved)

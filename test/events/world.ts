@@ -104,6 +104,7 @@ async function empty(world: World): Promise<void> {
   for (const name of [
     'message',
     'delayed',
+    'run',
     'delivery',
     'attempt',
     'subscription',

@@ -36,6 +36,7 @@ const everything: Record<string, Section> = {
   event: { todo_created: { schema: 'Todo', scopes: ['todo'] } },
   action: { Ping: { class: 'example-class', config: { text: 'ping' } } },
   scope: { todo: {}, 'todo.write': {} },
+  listener: { notify: { event: 'todo_created', action: 'src/notify.ts' } },
   cronjob: { tidy: { schedule: '0 0 * * *', action: 'src/tidy.ts' } },
   rate: { gentle: { limit: 1, window: '1s' } },
   env: { STOCK_URL: {} },
@@ -62,7 +63,10 @@ const files = {
   ...pack('waypost-plugin-other', '{}'),
   'plugins/greetings.ts': `export default { name: 'greetings' }`,
   ...Object.fromEntries(
-    ['todo/insert', 'todo/entity', 'todo/collection', 'tidy', 'tenant'].map((name) => [`src/${name}.ts`, action]),
+    ['todo/insert', 'todo/entity', 'todo/collection', 'tidy', 'tenant', 'notify'].map((name) => [
+      `src/${name}.ts`,
+      action,
+    ]),
   ),
   'resources/routes/todo/done.yml': 'methods: { GET: { action: src/todo/collection.ts } }\n',
   'resources/routes/todo/collection.yml': 'methods: { GET: { public: true, action: src/todo/collection.ts } }\n',
@@ -95,6 +99,7 @@ function place(where: string, example: string): string {
   // `validate` warns about these in a public method.
   if (key === 'public') target['rate'] = 'gentle'
   if (key === 'public' || key === 'methods') delete entry['scopes']
+  if (key === 'private') delete entry['scopes']
   // Only public methods that read can be kept by caches that several callers share.
   if (key === 'cache') {
     delete entry['scopes']

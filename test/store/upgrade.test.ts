@@ -247,7 +247,13 @@ test('indexes of a large System are built while servers write, beyond the time l
     await writer.query('select pg_sleep(2.1)')
     await insert('msg_1') // would wait for a build in a transaction, which waits for the writer
     await writer.query('commit')
-    assert.deepEqual(await migrating, ['0022-lanes', '0023-growing-lists', '0024-sign-ins', '0025-delayed'])
+    assert.deepEqual(await migrating, [
+      '0022-lanes',
+      '0023-growing-lists',
+      '0024-sign-ins',
+      '0025-delayed',
+      '0026-listeners',
+    ])
     const names = growingIndexes.map((index) => index.split('"')[1]!)
     const { rows } = await sql<{ valid: boolean }>`
       select i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid

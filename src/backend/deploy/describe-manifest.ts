@@ -1,5 +1,5 @@
 import { bodylessStatuses } from '../../kit/index.ts'
-import type { Manifest, ManifestAction, ManifestMethod, ManifestRoute } from '../../release/index.ts'
+import type { Manifest, ManifestAction, ManifestListener, ManifestMethod, ManifestRoute } from '../../release/index.ts'
 
 /** Converts a manifest to the language of `waypost.yml`, so that it can be checked like a project. */
 export function describeManifest(manifest: Manifest): Record<string, unknown> {
@@ -9,6 +9,7 @@ export function describeManifest(manifest: Manifest): Record<string, unknown> {
     connection: manifest.connections,
     event: manifest.events,
     scope: manifest.scopes,
+    listener: mapValues(manifest.listeners ?? {}, describeListener),
     cronjob: mapValues(manifest.cronjobs, ({ action, ...rest }) => ({ ...rest, action: describeAction(action) })),
     rate: mapValues(manifest.rates, ({ windowMs, ...rest }) => ({ ...rest, window: `${windowMs}ms` })),
     env: Object.fromEntries(
@@ -23,6 +24,16 @@ export function describeManifest(manifest: Manifest): Record<string, unknown> {
       ...('host' in rest && { host: true }),
     })),
   }
+}
+
+function describeListener({ action, timeoutMs, retries, starts, ...rest }: ManifestListener) {
+  return defined({
+    ...rest,
+    action: describeAction(action),
+    timeout: timeoutMs === undefined ? undefined : `${timeoutMs}ms`,
+    retries: retries?.map((ms) => `${ms}ms`),
+    starts: starts === undefined ? undefined : { limit: starts.limit, window: `${starts.windowMs}ms` },
+  })
 }
 
 function describeRoute({ deprecated, methods }: ManifestRoute) {

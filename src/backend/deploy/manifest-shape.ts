@@ -5,6 +5,7 @@ import type {
   Manifest,
   ManifestCatalog,
   ManifestConnectionClass,
+  ManifestListener,
   ManifestMethod,
   ManifestMigration,
   ManifestRoute,
@@ -157,9 +158,31 @@ export const manifestShape = strictObject({
   schemas: mapOf(schema),
   connections: mapOf(classUse),
   events: mapOf(
-    strictObject({ description: Type.Optional(text), schema: Type.Optional(schema), scopes: Type.Optional(scopes) }),
+    strictObject({
+      description: Type.Optional(text),
+      schema: Type.Optional(schema),
+      scopes: Type.Optional(scopes),
+      private: Type.Optional(Type.Literal(true)),
+    }),
   ),
   scopes: mapOf(strictObject({ description: Type.Optional(text) })),
+  listeners: Type.Optional(
+    mapOf(
+      strictObject({
+        event: text,
+        description: Type.Optional(text),
+        action,
+        timeoutMs: Type.Optional(Type.Integer({ minimum: 1 })),
+        retries: Type.Optional(Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 20 })),
+        concurrency: Type.Optional(Type.Integer({ minimum: 1 })),
+        exclusive: Type.Optional(Type.Union([Type.Literal(true), text])),
+        starts: Type.Optional(
+          strictObject({ limit: Type.Integer({ minimum: 1 }), windowMs: Type.Integer({ minimum: 1 }) }),
+        ),
+        once: Type.Optional(Type.Literal(true)),
+      } satisfies Record<keyof ManifestListener, TSchema>),
+    ),
+  ),
   cronjobs: mapOf(
     strictObject({ schedule: text, timezone: Type.Optional(text), timeout: Type.Optional(text), action }),
   ),

@@ -26,11 +26,11 @@ export interface Renamed {
   readonly uses: readonly Use[]
 }
 
-const kinds = ['schema', 'scope', 'event', 'action', 'connection', 'rate', 'cronjob', 'routes'] as const
+const kinds = ['schema', 'scope', 'event', 'action', 'connection', 'rate', 'listener', 'cronjob', 'routes'] as const
 type Kind = (typeof kinds)[number]
 
 /**
- * Renames a schema, scope, event, action, connection, rate, cronjob or route, and updates all places that name it. With
+ * Renames a schema, scope, event, action, connection, rate, listener, cronjob or route, and updates all places that name it. With
  * the path of a route its parameters are renamed. Code is not changed.
  * @param at the section and the name, for example `['schema', 'Todo']`; an undeclared scope has only uses
  * @param options `classes` finds the names in configs of classes
@@ -167,10 +167,11 @@ const patterns: Readonly<Record<Kind, readonly string[]>> = {
     'schema/*',
   ],
   scope: ['routes/*/scopes/*', 'routes/*/methods/*/scopes/*', 'event/*/scopes/*', 'config/scopes_default/*'],
-  event: ['routes/*/methods/*/dispatch'],
-  action: ['routes/*/methods/*/action', 'cronjob/*/action'],
+  event: ['routes/*/methods/*/dispatch', 'listener/*/event'],
+  action: ['routes/*/methods/*/action', 'listener/*/action', 'cronjob/*/action'],
   connection: ['rate/*/connection'],
   rate: ['routes/*/rate', 'routes/*/methods/*/rate'],
+  listener: [],
   cronjob: [],
   routes: [],
 }
@@ -179,6 +180,7 @@ export const configPlaces: readonly (readonly [string, 'connections' | 'actions'
   ['connection/*', 'connections'],
   ['action/*', 'actions'],
   ['routes/*/methods/*/action', 'actions'],
+  ['listener/*/action', 'actions'],
   ['cronjob/*/action', 'actions'],
   ['plugins/*', 'plugins'],
 ]

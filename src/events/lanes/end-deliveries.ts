@@ -26,6 +26,8 @@ export async function cancelOf(
  */
 export async function cancelAllPending(system: System): Promise<number> {
   await sql`delete from waypost_delayed`.execute(system.db)
+  await sql`update waypost_run set status = 'cancelled', finished_at = ${system.now()}, turn = turn + 1
+    where status in ('pending', 'running')`.execute(system.db)
   await sql`update waypost_message set fanned_out_at = ${system.now()} where fanned_out_at is null`.execute(system.db)
   let cancelled = 0
   // Each condition is that of an index of pending deliveries.

@@ -5,6 +5,16 @@ export interface EventDefinition {
   readonly description?: string
   /** Subscribers need one of these, by default the scope `consumer`. An empty list admits every user. */
   readonly scopes?: readonly string[]
+  /** Set if no consumer receives it, only listeners. */
+  readonly private?: true
+  readonly listeners?: readonly ListenerTerms[]
+}
+
+/** What dispatching needs to know of a listener. */
+export interface ListenerTerms {
+  readonly name: string
+  /** See the definition of a listener. */
+  readonly exclusive?: true | string
 }
 
 /** The events that the active release declares, by name. */
@@ -26,6 +36,7 @@ export function scopesOf({ scopes = [defaultScope] }: EventDefinition): readonly
 
 /** Whether a user with these scopes may receive an event. */
 export function mayReceive(event: EventDefinition, scopes: readonly string[]): boolean {
+  if (event.private === true) return false
   const required = scopesOf(event)
   return required.length === 0 || required.some((scope) => scopes.includes(scope))
 }

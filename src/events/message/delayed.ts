@@ -1,6 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { makeNextId, makeSortedId } from '../../kit/index.ts'
-import { isOneOf, jsonRows, nowOnce, type System, type SystemTables } from '../../store/index.ts'
+import { insertRuns, needsData, planRuns } from './plan-runs.ts'
+import type { EventCatalog } from './catalog.ts'
+import { isOneOf, jsonRows, jsonStrings, nowOnce, type System, type SystemTables } from '../../store/index.ts'
 import type { Delay } from './delay.ts'
 
 // Events wait in a table of their own until they are due. As messages, they would hold up ordered subscriptions.
@@ -106,10 +108,10 @@ export const maxMoved = 500
 
 /**
  * Makes messages of the oldest delayed events that are due and not locked. They are dispatched now: to the subscriptions that
- * exist now, and in this order for ordered ones.
+ * exist now, and in this order for ordered ones, and to the listeners of the catalog.
  * @returns their number
  */
-export async function moveDelayed(system: System): Promise<number> {
+export async function moveDelayed(system: System, catalog: EventCatalog): Promise<number> {
   const ids = Array.from({ length: maxMoved }, () => [makeNextId('msg_', Date.now())])
   const isPostgres = system.kind === 'postgresql'
   const lock = isPostgres ? sql`for update skip locked` : sql``
@@ -122,14 +124,18 @@ export async function moveDelayed(system: System): Promise<number> {
     join (
       select value ->> 0 as id, row_number() over (order by entry.key) as place from ${jsonRows(system, ids)}
     ) as fresh on fresh.place = one.place`
-  if (isPostgres) {
+  const heard = Object.keys(catalog).filter((event) => (catalog[event]!.listeners ?? []).length > 0)
+  if (isPostgres && heard.length === 0) {
     const { numAffectedRows = 0n } = await sql`with due as materialized (${due}),
       gone as (delete from waypost_delayed where id = any(array(select id from due)))
       ${add(sql`due`)}`.execute(system.db)
     return Number(numAffectedRows)
   }
   return system.transaction(async (trx) => {
-    const { rows } = await sql<{ id: string }>`select id from (${due}) as due`.execute(trx)
+    const read = heard.filter((event) => needsData(catalog, event))
+    const data = sql`case when event in ${jsonStrings(system, JSON.stringify(read))} then data else 'null' end as data`
+    const { rows } = await sql<{ id: string; event: string; data: string }>`
+      select id, event, ${data} from (${due}) as due order by due_at, id`.execute(trx)
     if (rows.length === 0) return 0
     const isChosen = isOneOf(
       system,
@@ -138,6 +144,8 @@ export async function moveDelayed(system: System): Promise<number> {
     )
     await add(sql`(select * from waypost_delayed where ${isChosen})`).execute(trx)
     await sql`delete from waypost_delayed where ${isChosen}`.execute(trx)
+    const runs = rows.flatMap((row, place) => planRuns(catalog, { ...row, id: ids[place]![0]! }))
+    if (runs.length > 0) await insertRuns(system, runs).execute(trx)
     return rows.length
   })
 }

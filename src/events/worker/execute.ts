@@ -11,7 +11,9 @@ import { decideVerdict, deliver, type AttemptOptions, type AttemptReport } from 
 import { maxLost, type EndedDelivery } from '../lanes/end-deliveries.ts'
 import { Memory } from './memory.ts'
 import { Reader, type ReaderOptions } from './reader.ts'
-import { isExternal, makeWakeSignal, Recorder, type Summary } from './recorder.ts'
+import { RunLoop, type RunOptions } from '../run/run-loop.ts'
+import { makeWakeSignal } from '../wake-signal.ts'
+import { isExternal, Recorder, type Summary } from './recorder.ts'
 import type { Loaded } from './queues.ts'
 
 const idleMs = 250
@@ -33,6 +35,8 @@ export interface ExecuteOptions extends AttemptOptions, ReaderOptions {
   readonly signal?: AbortSignal
   /** Continue when nothing is due, until the signal aborts. */
   readonly watch?: boolean
+  /** Runs listeners too. */
+  readonly runs?: RunOptions | undefined
   /** The most concurrent POSTs; by default the setting `delivery_concurrency`. */
   readonly concurrency?: number
   /** Called after each recorded attempt, and for a delivery that ended because it lost too many workers. */
@@ -72,6 +76,7 @@ class Worker {
   readonly #wake = makeWakeSignal()
   readonly #reader: Reader
   readonly #recorder: Recorder
+  readonly #runs: RunLoop | undefined
   /** POSTs in flight. */
   #active = 0
   readonly #failures: unknown[] = []
@@ -97,6 +102,14 @@ class Worker {
       onRecorded: () => this.#startPosts(),
       onChange: () => this.#wake.notify(),
     })
+    this.#runs =
+      options.runs &&
+      new RunLoop({
+        ...options,
+        ...options.runs,
+        worker: () => (this.#member.isLive() && !this.#isStopping ? this.#member.id : undefined),
+        onFailure: (error) => void this.#failures.push(error),
+      })
     const onLost = (lost: readonly EndedDelivery[]) => this.#recorder.reportEnded(lost, '', `lost ${maxLost} times`)
     this.#reader = new Reader({ ...options, member: this.#member, memory: this.#memory, onLost })
   }
@@ -109,6 +122,7 @@ class Worker {
     if (!watch && (await this.#isNothingDue())) return this.#recorder.summary // without joining, which would move lanes
     const guard = setInterval(() => this.#guard(), guardMs)
     const stop = () => this.#stop()
+    this.#startRuns()
     signal?.addEventListener('abort', stop, { once: true })
     if (signal?.aborted) stop()
     try {
@@ -132,14 +146,23 @@ class Worker {
         }
         await this.#pauseAfter(next)
       }
-      // If this fails, others take the lanes when the lease is over.
-      await this.#member.leave().catch((error: unknown) => void this.#failures.push(error))
+      await this.#leave()
     } finally {
       signal?.removeEventListener('abort', stop)
       clearInterval(guard)
     }
     if (this.#failures.length > 0 && onFailure === undefined) throw this.#failures[0]
     return this.#recorder.summary
+  }
+
+  #startRuns(): void {
+    this.#runs?.start()
+  }
+
+  async #leave(): Promise<void> {
+    await this.#runs?.stop()
+    // If this fails, others take the lanes when the lease is over.
+    await this.#member.leave().catch((error: unknown) => void this.#failures.push(error))
   }
 
   /** @returns false if the callback throws, which ends the worker */
@@ -201,7 +224,8 @@ class Worker {
       this.#others = undefined
       return this.#reader.isLow ? 'work' : 'idle' // the end of a POST wakes the worker
     }
-    const isIdle = memory.size === 0 && this.#active === 0 && !this.#recorder.isBusy
+    const isRunning = this.#runs?.isIdle === false
+    const isIdle = !isRunning && memory.size === 0 && this.#active === 0 && !this.#recorder.isBusy
     if (fanned === 'locked' && this.#triesLeft-- > 0) return 'contended'
     if (options.watch || !isIdle) return 'idle'
     return (await this.#isFinished()) ? 'end' : 'idle'
@@ -224,6 +248,7 @@ class Worker {
     await refresh?.()
     await this.#correctTimes(allLanes)
     const { fresh, begun, delayed } = await findMessages(system, catalog())
+    if ((await this.#runs?.hasDue()) === true) return false
     return !fresh && !begun && !delayed && (await findDueLanes(system, this.#reader.terms())).size === 0
   }
 
@@ -290,6 +315,7 @@ class Worker {
     if (!this.#member.isLive()) {
       this.#memory.forgetQueued()
       this.#abortPosts()
+      this.#runs?.abort()
     }
     if (renewedMs >= beatMs) this.#recorder.flushSoon(true)
   }
@@ -303,6 +329,7 @@ class Worker {
   #lose(): void {
     this.#member.lose()
     this.#abortPosts()
+    this.#runs?.abort()
     this.#recorder.drop()
     this.#memory.forgetAll()
     this.#reader.reset()

@@ -112,7 +112,7 @@ export class Reader {
     let isMoved = false
     if (delayed && (!fresh || now >= this.#nextMoveAt)) {
       this.#nextMoveAt = now + moveIntervalMs
-      isMoved = (await moveDelayed(system)) > 0
+      isMoved = (await moveDelayed(system, catalog())) > 0
     }
     return { fresh: fresh || isMoved, begun, isMoved, isWaiting: fresh || begun || delayed }
   }

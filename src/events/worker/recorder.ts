@@ -9,6 +9,7 @@ import type { AttemptReport, Completion } from './attempt.ts'
 import type { Memory } from './memory.ts'
 import { toNote } from './note.ts'
 import { disableRevision, record } from './record.ts'
+import { makeWakeSignal } from '../wake-signal.ts'
 
 /** The number of outcomes that are recorded at once, and how long fewer wait for others or for the end of a note. */
 const batchSize = 250
@@ -219,29 +220,6 @@ export class Recorder {
     } catch (error) {
       this.#parts.onFailure(error)
     }
-  }
-}
-
-/** Wakes a waiting loop. */
-export function makeWakeSignal() {
-  let isNotified = false
-  let wake = () => {}
-  return {
-    notify() {
-      isNotified = true
-      wake()
-    },
-    /** Resolves when `notify` was called, also since the last wait, or after `ms`. */
-    async wait(ms: number): Promise<void> {
-      if (!isNotified) {
-        const { promise, resolve } = Promise.withResolvers<void>()
-        wake = resolve
-        const timer = setTimeout(resolve, ms)
-        await promise
-        clearTimeout(timer)
-      }
-      isNotified = false
-    },
   }
 }
 

@@ -5,6 +5,7 @@ import type { PrepareConfig, ServicesOf } from '../../plugin/index.ts'
 import { assertServable, useArtifacts, type ClosedModules } from '../../release/index.ts'
 import { makeActions, makeDataCheck, makeSchemaCache, runCronjob } from '../../runtime/index.ts'
 import {
+  catalogOf,
   findDatabases,
   loadModules,
   resolveCronjobs,
@@ -70,7 +71,7 @@ export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServ
   const connections = await registry.acquire(cronjobs.size === 0 ? {} : manifest.connections, plugins.connections)
   opened.defer(() => connections.release())
   const check = makeDataCheck(makeSchemaCache(), () => manifest)
-  const dispatcher = makeDispatcher(host.system, manifest.events, check)
+  const dispatcher = makeDispatcher(host.system, catalogOf(manifest), check)
   const contexts = { connections, clock: host.clock, dispatcher, env }
   const { promise: idle, resolve: markIdle } = Promise.withResolvers<void>()
   let users = 1 // the set itself

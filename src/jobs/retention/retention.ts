@@ -38,7 +38,7 @@ const maxClockDifferenceMs = dayMs
 const pageSize = 5000
 
 /**
- * The messages of pending deliveries that were dispatched before a time. No index finds them, so all pending deliveries are
+ * The messages of pending deliveries and runs that were dispatched before a time. No index finds them, so all pending deliveries are
  * searched, fresh ones and those that were put off, each in the order of their index.
  */
 async function findNeededMessages({ db }: System, before: number): Promise<ReadonlySet<string>> {
@@ -58,6 +58,14 @@ async function findNeededMessages({ db }: System, before: number): Promise<Reado
       const next: Record<string, string | number> | undefined = rows[pageSize - 1]
       last = next && columns.map((column) => next[column]!)
     }
+  }
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const { rows } = await sql<{ id: string; message: string }>`
+      select id, message_id as message from waypost_run
+      where status in ('pending', 'running') and message_id < ${end} and id > ${after}
+      order by id limit ${sql.lit(pageSize)}`.execute(db)
+    for (const { message } of rows) needed.add(message)
+    after = rows[pageSize - 1]?.id
   }
   return needed
 }
@@ -85,6 +93,7 @@ export const retentionRules: readonly RetentionRule[] = [
     sortedBy: ['delivery_id', 'dlv_'],
   },
   { table: 'waypost_delivery', key: 'id', column: 'finished_at', keep: 'deliveries', sortedBy: ['id', 'dlv_'] },
+  { table: 'waypost_run', key: 'id', column: 'finished_at', keep: 'deliveries', sortedBy: ['id', 'run_'] },
   // The successful attempt, which its delivery contains.
   {
     table: 'waypost_delivery',

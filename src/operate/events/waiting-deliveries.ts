@@ -14,6 +14,8 @@ export interface WaitingDeliveries {
   readonly messages: number
   /** Events that become messages when they are due. */
   readonly delayed: number
+  /** Runs of listeners. */
+  readonly runs: number
   /** The hosts of subscriptions that are not disabled, and of deliveries; those with the most deliveries first. */
   readonly hosts: readonly WaitingHost[]
   /** When they were held, in milliseconds since 1970; undefined if they are not. */
@@ -48,6 +50,11 @@ export async function loadWaitingDeliveries(system: System): Promise<WaitingDeli
     .selectFrom('waypost_delayed')
     .select((column) => column.fn.countAll<number>().as('delayed'))
     .executeTakeFirstOrThrow()
+  const { runs } = await system.db
+    .selectFrom('waypost_run')
+    .select((column) => column.fn.countAll<number>().as('runs'))
+    .where('status', 'in', ['pending', 'running'])
+    .executeTakeFirstOrThrow()
   const byHost = Map.groupBy(rows, ({ endpoint }) => (URL.canParse(endpoint) ? new URL(endpoint).host : endpoint))
   const hosts = [...byHost]
     .map(([host, parts]) => ({
@@ -58,15 +65,15 @@ export async function loadWaitingDeliveries(system: System): Promise<WaitingDeli
     .filter((one) => one.deliveries + one.subscriptions > 0)
     .toSorted((a, b) => b.deliveries - a.deliveries || b.subscriptions - a.subscriptions || (a.host < b.host ? -1 : 1))
   const deliveries = hosts.reduce((sum, one) => sum + one.deliveries, 0)
-  return { deliveries, messages, delayed, hosts, heldAt: held === undefined ? undefined : Number(held) }
+  return { deliveries, messages, delayed, runs, hosts, heldAt: held === undefined ? undefined : Number(held) }
 }
 
 /** Holds deliveries unless there is nothing to hold. */
 export function chooseDeliveries(
-  { hosts, messages, delayed }: WaitingDeliveries,
+  { hosts, messages, delayed, runs }: WaitingDeliveries,
   given?: DeliveryChoice,
 ): DeliveryChoice {
-  return given ?? (hosts.length === 0 && messages + delayed === 0 ? 'send' : 'hold')
+  return given ?? (hosts.length === 0 && messages + delayed + runs === 0 ? 'send' : 'hold')
 }
 
 /** The part of a choice that belongs into the transaction of another change, before `finishDeliveries`. */

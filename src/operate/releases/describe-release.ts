@@ -67,6 +67,7 @@ export interface DescribedRelease {
   readonly isActive: boolean
   readonly manifest: Manifest
   readonly methods: readonly DescribedMethod[]
+  readonly listeners: readonly { readonly name: string; readonly action: DescribedAction }[]
   readonly cronjobs: readonly { readonly name: string; readonly action: DescribedAction }[]
   readonly settings: readonly DescribedSetting[]
   /** Returns `file:line` of an entry: `sourceOf('schema', 'Todo')`. */
@@ -157,10 +158,12 @@ async function describeManifest(
     await mayBreak()
   }
   await nextTurn()
-  const cronjobs = Object.entries(manifest.cronjobs).map(([name, { action }]) => ({
-    name,
-    action: describeAction(action, `/cronjob/${escapeStep(name)}`),
-  }))
+  const describeNamed = (section: string, uses: Readonly<Record<string, { readonly action: ManifestAction }>>) =>
+    Object.entries(uses).map(([name, { action }]) => {
+      return { name, action: describeAction(action, `/${section}/${escapeStep(name)}`) }
+    })
+  const listeners = describeNamed('listener', manifest.listeners ?? {})
+  const cronjobs = describeNamed('cronjob', manifest.cronjobs)
   const settings = Object.entries(settingsTable).map(([name, row]) => ({
     name,
     description: row.description,
@@ -172,6 +175,7 @@ async function describeManifest(
     isActive,
     manifest,
     methods,
+    listeners,
     cronjobs,
     settings,
     sourceOf: (section, name) => places.get(`/${section}/${escapeStep(name)}`),

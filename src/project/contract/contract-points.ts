@@ -14,6 +14,7 @@ export const pointKinds = {
   request: 'Properties of requests',
   response: 'Properties of responses',
   event: 'Events',
+  listener: 'Listeners',
   cronjob: 'Cronjobs',
 } as const
 export type PointKind = keyof typeof pointKinds
@@ -23,7 +24,7 @@ export interface ContractPoint {
   /** Unique, and what people read: `POST /todo without body.content`. */
   readonly name: string
   readonly kind: PointKind
-  /** The method that it belongs to: `POST /todo`; empty for events and cronjobs. */
+  /** The method that it belongs to: `POST /todo`; empty for events, listeners and cronjobs. */
   readonly method: string
   /** `FILE:LINE` of the definition. */
   readonly place: string
@@ -49,8 +50,8 @@ export function openContract(root: string, manifest: Manifest): Contract {
   const candidates = manifest.routes.flatMap(({ path, methods }) =>
     methods.flatMap((method) => listMethodPoints(manifest, path, method)),
   )
-  const others = (['event', 'cronjob'] as const).flatMap((kind) =>
-    Object.keys(manifest[`${kind}s`]).map((name) => ({
+  const others = (['event', 'listener', 'cronjob'] as const).flatMap((kind) =>
+    Object.keys(manifest[`${kind}s`] ?? {}).map((name) => ({
       name: `${kind} ${name}`,
       kind,
       method: '',

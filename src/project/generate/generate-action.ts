@@ -109,7 +109,7 @@ function assertFile({ root }: Project, given: string): string {
   return file
 }
 
-/** The use of an action: a method of a route, or a cronjob. */
+/** The use of an action: a method of a route, a listener, or a cronjob. */
 interface Use extends Omit<ActionText, 'isTypeScript'> {
   readonly name: string
   readonly route?: string
@@ -119,13 +119,23 @@ interface Use extends Omit<ActionText, 'isTypeScript'> {
   readonly at?: Location
 }
 
-export function findUses({ routes, cronjobs }: Definition): readonly Use[] {
+export function findUses({ routes, listeners, cronjobs }: Definition): readonly Use[] {
   const methods = routes.flatMap((route) => route.methods.map((method) => describeMethod(route.path, method)))
   const jobs = Object.entries(cronjobs).map(([cronjob, { action }]): Use => {
     const name = `cronjob ${cronjob}`
     return { name, cronjob, key: 'cronjob', className: nameCronjob(cronjob), inputs: {}, file: fileOf(action) }
   })
-  return [...methods, ...jobs]
+  const others = Object.entries(listeners).map(([listener, { action }]): Use => {
+    const name = `listener ${listener}`
+    return {
+      name,
+      key: `listener:${listener}`,
+      className: nameCronjob(listener),
+      inputs: { body: true },
+      file: fileOf(action),
+    }
+  })
+  return [...methods, ...others, ...jobs]
 }
 
 function describeMethod(path: string, { method, query, request, requestTypes, action, at }: Method): Use {
@@ -156,7 +166,7 @@ function chooseUse(uses: readonly Use[], { file, route }: { file: string; route:
   )
   const guess = suggestion === undefined ? '' : `Did you mean ${suggestion}? `
   throw errors.WP_PROJECT_GENERATE({
-    problem: `No route or cronjob uses ${file}`,
+    problem: `No route, listener or cronjob uses ${file}`,
     hint: `${guess}Add it to waypost.yml first, or specify its route: --route 'METHOD /path'`,
   })
 }

@@ -1,8 +1,8 @@
 export interface ActionText {
   readonly className: string
-  /** `POST /order`, or `cronjob`. */
+  /** `POST /order`, `listener:bill`, or `cronjob`. */
   readonly key: string
-  /** `POST /order`, or `cronjob tidy`. */
+  /** `POST /order`, `listener bill`, or `cronjob tidy`. */
   readonly name: string
   /** The parts of the request that the method describes. */
   readonly inputs: Readonly<Partial<Record<'params' | 'query' | 'body', boolean>>>
@@ -15,7 +15,7 @@ export function writeAction({ className, key, name, inputs, isTypeScript }: Acti
   const request = used.length === 0 ? '_request' : `{ ${used.join(', ')} }`
   const quoted = quote(key)
   const words = quote(`${name} is not implemented yet`)
-  const isCronjob = key === 'cronjob'
+  const hasCaller = key !== 'cronjob' && !key.startsWith('listener:')
   const types = isTypeScript
     ? {
         implements: ` implements Action<${quoted}>`,
@@ -27,8 +27,8 @@ export function writeAction({ className, key, name, inputs, isTypeScript }: Acti
   const lines = [
     ...(isTypeScript ? ["import type { Action, Context, Request } from 'waypost'", ''] : []),
     `export default class ${className}${types.implements} {`,
-    `  async handle(${request}${types.request}, ${isCronjob ? '_context' : 'context'}${types.context})${types.result} {`,
-    isCronjob ? `    throw new Error(${words})` : `    throw context.problem(501, ${words})`,
+    `  async handle(${request}${types.request}, ${hasCaller ? 'context' : '_context'}${types.context})${types.result} {`,
+    hasCaller ? `    throw context.problem(501, ${words})` : `    throw new Error(${words})`,
     '  }',
     '}',
     '',

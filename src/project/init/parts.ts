@@ -62,7 +62,7 @@ function fillDefinition(target: string, text: string, definition: Definition | u
   const scopes = Object.keys(definition?.scopes ?? {}).filter((scope) => !scope.startsWith('backend.'))
   const scoped = text.replaceAll(scopesFlag, scopes.length === 0 ? '' : ` --scopes ${scopes.join(',')}`)
   if (definition === undefined) return scoped.replaceAll(variablesMark, '')
-  const hasCronjobs = Object.keys(definition.cronjobs).length > 0
+  const hasCronjobs = Object.keys({ ...definition.cronjobs, ...definition.listeners }).length > 0
   return scoped
     .replaceAll(variablesLines, (_, indent: string) => listVariables(definition, { target, indent }))
     .replaceAll(cronjobsLines, (all, indent: string, line: string) => (hasCronjobs ? `${indent}${line}\n` : all))

@@ -39,6 +39,18 @@ export const comparers: Readonly<Record<Exclude<ChangeKind, 'route'>, Comparer>>
       return [isBreaking ? { text, breaking: true, affects } : harmless(text)]
     },
   },
+  listener: {
+    list: ({ listeners = {} }) => listeners,
+    compare(name, { before, after }) {
+      const { action: old, ...was } = before.listeners![name]!
+      const { action, ...is } = after.listeners![name]!
+      const keys = differingKeys(was, is) as (keyof typeof is)[]
+      return [
+        ...keys.map((key) => harmless(describeValueChange(key, was[key], is[key]))),
+        ...compareAction(old, action),
+      ]
+    },
+  },
   cronjob: {
     list: ({ cronjobs }) => cronjobs,
     compare(name, { before, after }) {
@@ -133,10 +145,17 @@ function compareEvent(name: string, { before, after, effects }: EntriesContext):
     user: `event ${name}`,
   })
   return [
+    ...comparePrivate(was, is),
     ...compareSubscribers(was, is),
     ...data.map((detail) => ({ ...detail, text: `data: ${detail.text}` })),
     ...(was.description === is.description ? [] : [harmless('description')]),
   ]
+}
+
+function comparePrivate(was: ManifestEvent, is: ManifestEvent): readonly ChangeDetail[] {
+  if (was.private === is.private) return []
+  if (is.private === true) return [breaking('now private: its subscriptions receive it no longer')]
+  return [harmless('no longer private: consumers may subscribe')]
 }
 
 function compareSubscribers({ scopes: was }: ManifestEvent, { scopes: is }: ManifestEvent): readonly ChangeDetail[] {

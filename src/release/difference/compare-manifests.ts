@@ -30,6 +30,7 @@ const emptyManifest = {
   connections: {},
   events: {},
   scopes: {},
+  listeners: {},
   cronjobs: {},
   rates: {},
   config: {},

@@ -6,9 +6,10 @@ import type { Manifest, ManifestAction } from '../manifest.ts'
  * GET /order`.
  */
 export function findVariableUses(manifest: Manifest, name: string): readonly string[] {
-  const { connections, cronjobs, config, plugins, routes } = manifest
+  const { connections, listeners = {}, cronjobs, config, plugins, routes } = manifest
   const places: (readonly [string, unknown])[] = [
     ...Object.entries(connections).map(([key, one]) => [`connection ${key}`, one.config] as const),
+    ...Object.entries(listeners).map(([key, one]) => [`listener ${key}`, one] as const),
     ...Object.entries(cronjobs).map(([key, one]) => [`cronjob ${key}`, one] as const),
     ...Object.entries(config).map(([key, value]) => [`setting ${key}`, value] as const),
     ...plugins.map((plugin) => [`plugin ${plugin.from}`, plugin.config] as const),

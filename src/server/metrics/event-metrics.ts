@@ -6,7 +6,7 @@ const outcomes = ['delivered', 'retrying', 'dead'] as const
 
 /** Measures the event queue and the results of attempts across all workers, so every server reports the same. */
 export async function eventMetrics(system: System, options: EventTerms): Promise<readonly Metric[]> {
-  const { messages, delayed, deliveries, oldestDueMs } = await measureEvents(system, options)
+  const { messages, delayed, deliveries, runs, oldestDueMs } = await measureEvents(system, options)
   const attempts = await loadAttemptTotals(system)
   return [
     {
@@ -20,6 +20,12 @@ export async function eventMetrics(system: System, options: EventTerms): Promise
       type: 'gauge',
       help: 'Delayed events that are not yet sent. Same value on every server.',
       samples: [{ value: delayed }],
+    },
+    {
+      name: 'waypost_listener_runs',
+      type: 'gauge',
+      help: 'Runs of listeners by state: pending, running or dead. Same value on every server.',
+      samples: Object.entries(runs).map(([state, value]) => ({ labels: { state }, value })),
     },
     {
       name: 'waypost_deliveries',

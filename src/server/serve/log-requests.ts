@@ -1,7 +1,7 @@
 import type { Logger } from '../../runtime/index.ts'
 import type { ServerOptions } from '../server-options.ts'
 import type { AttemptReport } from '../../events/index.ts'
-import { startDelivering, type DeliveryOptions } from '../../jobs/index.ts'
+import { startDelivering, type DeliveryOptions, type RunReport } from '../../jobs/index.ts'
 
 /**
  * Logs each request at level debug; at other levels, requests cost nothing. The query is left out because it may
@@ -27,6 +27,7 @@ export function logDeliveries({
     ...served,
     recordsActivity: true,
     onAttempt: (attempt) => logAttempt(logger, attempt),
+    onRun: (report) => logRun(logger, report),
     onWait: (error) => logger.warn({ err: error }, 'event delivery paused: System is unavailable'),
     onRecovered: () => logger.info('event delivery continues: System is available'),
     onEnd: (error) => logger.error({ err: error }, 'event delivery stopped: restart this server'),
@@ -39,6 +40,13 @@ function logAttempt(logger: Logger, { delivery, event, endpoint, outcome, attemp
   if (outcome === 'delivered') logger.debug(line, 'delivered')
   else if (outcome === 'dead') logger.warn({ ...line, ...describeFailure(result) }, 'delivery failed permanently')
   else logger.info({ ...line, ...describeFailure(result) }, 'delivery failed, will be retried')
+}
+
+function logRun(logger: Logger, { run, listener, event, attempt, verdict, latencyMs, reason }: RunReport): void {
+  const line = { run, listener, event, attempt, ms: Math.round(latencyMs), ...(reason && { reason }) }
+  if (verdict === 'dead') logger.warn(line, 'run of a listener failed permanently')
+  else if (verdict === 'retrying') logger.info(line, 'run of a listener failed, will be repeated')
+  else logger.debug(line, `run of a listener ended: ${verdict}`)
 }
 
 function describeFailure(result: AttemptReport['result']): object {

@@ -156,6 +156,64 @@ const Delivery = defineEntity({
   },
 })
 
+/** A message for one listener. */
+const Run = defineEntity({
+  name: 'Run',
+  tableName: 'waypost_run',
+  indexes: [
+    {
+      name: 'waypost_run_pending_index',
+      properties: ['listener', 'due_at', 'id'],
+      where: "status = 'pending' and exclusive_key is null",
+    },
+    {
+      name: 'waypost_run_waiting_index',
+      properties: ['listener', 'exclusive_key', 'due_at', 'id'],
+      where: "status = 'pending' and exclusive_key is not null",
+    },
+    { name: 'waypost_run_running_index', properties: ['worker_id'], where: "status = 'running'" },
+    { name: 'waypost_run_dead_index', properties: ['finished_at', 'id'], where: "status = 'dead'" },
+    { name: 'waypost_run_listener_index', properties: ['listener', 'id'] },
+  ],
+  uniques: [
+    {
+      name: 'waypost_run_exclusive_unique',
+      properties: ['listener', 'exclusive_key'],
+      where: "status = 'running' and exclusive_key is not null",
+    },
+  ],
+  properties: {
+    id: p.text().primary(),
+    listener: p.text(),
+    message_id: p.text(),
+    /** Runs with the same key run one at a time; null without `exclusive`. */
+    exclusive_key: p.text().nullable(),
+    status: p.text().$type<'pending' | 'running' | 'done' | 'dead' | 'cancelled'>(),
+    due_at: time(),
+    /** When `due_at` was last set. A time in the future was written by a clock that was ahead. */
+    scheduled_at: time(),
+    created_at: time(),
+    /** Recorded failures since it was dispatched or replayed. */
+    failures: p.integer().default(0),
+    /** How often its action put it off. */
+    postponed: p.integer().default(0),
+    /** Workers and processes that ended during it. */
+    lost: p.integer().default(0),
+    /** Counts starts, outcomes and losses. An outcome applies only to the turn that was started. */
+    turn: p.integer().default(0),
+    /** The worker that runs it. If it has no row, the run is repeated. */
+    worker_id: p.text().nullable(),
+    started_at: time().nullable(),
+    finished_at: time().nullable(),
+    latency_ms: p.integer().nullable(),
+    /** Why it failed, or was discarded. */
+    outcome: p.text().nullable(),
+    /** From 0 to 1. */
+    progress: p.float().nullable(),
+    progress_text: p.text().nullable(),
+  },
+})
+
 /** A running worker. Without its row, nothing that it did is recorded. */
 const Worker = defineEntity({
   name: 'Worker',
@@ -224,4 +282,14 @@ const AttemptTotal = defineEntity({
 })
 
 /** From subscriptions to the attempts of their deliveries. */
-export const eventEntities = [Subscription, Message, Delayed, Delivery, Worker, Lane, Attempt, AttemptTotal] as const
+export const eventEntities = [
+  Subscription,
+  Message,
+  Delayed,
+  Delivery,
+  Run,
+  Worker,
+  Lane,
+  Attempt,
+  AttemptTotal,
+] as const

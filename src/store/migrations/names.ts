@@ -25,4 +25,5 @@ export const systemMigrations: readonly string[] = [
   '0023-growing-lists',
   '0024-sign-ins',
   '0025-delayed',
+  '0026-listeners',
 ]

@@ -29,7 +29,7 @@ const maybeNumber = Type.Union([Type.Number(), Type.Null()])
 const schema = Type.Unknown()
 
 /** What uses a schema or an action. */
-const use = record({ kind: Type.Enum(['route', 'cronjob', 'event', 'schema']), name: text })
+const use = record({ kind: Type.Enum(['route', 'listener', 'cronjob', 'event', 'schema']), name: text })
 type Use = Static<typeof use>
 
 const access = {
@@ -108,7 +108,11 @@ const definition = defineRoute({
         description: maybeText,
         schema: Type.Optional(schema),
         scopes: texts,
+        /** Whether only listeners receive it. */
+        private: Type.Boolean(),
         dispatched_by: texts,
+        /** The listeners that handle it. */
+        listeners: texts,
       }),
     ),
     cronjobs: Type.Array(
@@ -152,7 +156,9 @@ const definition = defineRoute({
         description: event.description ?? null,
         ...(event.schema === undefined ? {} : { schema: event.schema }),
         scopes: event.scopes ?? [],
+        private: event.private === true,
         dispatched_by: usersOf(({ of }) => of.dispatch === key),
+        listeners: Object.entries(manifest.listeners ?? {}).flatMap(([name, one]) => (one.event === key ? [name] : [])),
       })),
       cronjobs: release.cronjobs.map((one) => {
         const { schedule, timezone, timeout } = manifest.cronjobs[one.name]!
@@ -236,10 +242,11 @@ function indexReferences({ methods, manifest }: DescribedRelease): ReadonlyMap<s
   return users
 }
 
-/** Actions with the methods and cronjobs that use them. A class that is configured in place has one user. */
-function listActions({ methods, cronjobs }: DescribedRelease) {
+/** Actions with the methods, listeners and cronjobs that use them. A class that is configured in place has one user. */
+function listActions({ methods, listeners, cronjobs }: DescribedRelease) {
   const uses = [
     ...methods.map((one) => ({ action: one.action, kind: 'route' as const, name: nameOf(one), source: one.source })),
+    ...listeners.map((one) => ({ ...one, kind: 'listener' as const, source: undefined })),
     ...cronjobs.map((one) => ({ ...one, kind: 'cronjob' as const, source: undefined })),
   ]
   const groups = Map.groupBy(uses, ({ action: of, name }) => `${of.kind} ${of.name} ${of.kind === 'class' ? name : ''}`)

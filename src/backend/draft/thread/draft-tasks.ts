@@ -259,6 +259,7 @@ export const draftTasks = {
           [action, ...steps.map((step) => step.action)].map((one) => ({ name: `${method} ${path}`, action: one })),
         ),
       ),
+      ...Object.entries(partial.listeners).map(([name, { action }]) => ({ name: `listener ${name}`, action })),
       ...Object.entries(partial.cronjobs).map(([name, { action }]) => ({ name: `cronjob ${name}`, action })),
     ]
     return uses.flatMap(({ name, action }) => ('file' in action ? [{ name, file: action.file }] : []))

@@ -9,6 +9,7 @@ import { buildTexts, whoTexts } from './definition-texts.ts'
 import { publishTexts as publish } from '../publish/publish-texts.ts'
 
 const kindsTexts = {
+  listener: 'listener',
   cronjob: 'cronjob',
   event: 'event',
   schema: 'schema',
@@ -51,7 +52,7 @@ export function Source({ value }: { readonly value: string | null }) {
 }
 
 interface Use {
-  readonly kind: 'route' | 'cronjob' | 'event' | 'schema'
+  readonly kind: 'route' | 'listener' | 'cronjob' | 'event' | 'schema'
   readonly name: string
 }
 
@@ -86,7 +87,7 @@ function UseLink({ kind, name }: Use) {
   return (
     <>
       <span className="soft">{kindsTexts[kind]}</span>{' '}
-      {kind === 'cronjob' ? (
+      {kind === 'cronjob' || kind === 'listener' ? (
         <bdi translate="no">{name}</bdi>
       ) : (
         <Link to={kind === 'event' ? '/events/$name' : '/schemas/$name'} params={{ name }}>

@@ -1,0 +1,66 @@
+import { sql } from 'kysely'
+import { toStorable } from '../../kit/index.ts'
+import { jsonRows, nowOnce, type System } from '../../store/index.ts'
+import type { ClaimedRun } from './claim-runs.ts'
+
+/** What happens to a run. `repeated`: its process ended, or its worker stops, which is no failure of its own. */
+export type RunVerdict = 'done' | 'retrying' | 'dead' | 'discarded' | 'postponed' | 'repeated' | 'lost'
+
+export interface RunOutcome {
+  readonly run: ClaimedRun
+  readonly verdict: RunVerdict
+  /** For `retrying`, `repeated` and `lost`: milliseconds until the next run. */
+  readonly delayMs?: number
+  /** For `postponed`: milliseconds since 1970. */
+  readonly until?: number
+  readonly latencyMs: number
+  /** Why it did not succeed. */
+  readonly reason?: string | undefined
+}
+
+const maxReason = 4000
+
+/**
+ * Records how runs ended. One that another worker has taken over, or that was cancelled, is left as it is.
+ * @returns the ids of those that were recorded
+ */
+export async function recordRuns(system: System, outcomes: readonly RunOutcome[]): Promise<ReadonlySet<string>> {
+  if (outcomes.length === 0) return new Set()
+  const rows = outcomes.map(({ run, verdict, delayMs, until, latencyMs, reason }) => {
+    const text = reason === undefined ? null : toStorable(reason.slice(0, maxReason))
+    return [run.id, run.turn, verdict, delayMs ?? null, until ?? null, Math.round(latencyMs), text]
+  })
+  const now = nowOnce(system)
+  const is = (...verdicts: readonly RunVerdict[]) =>
+    sql`entry.verdict in (${sql.join(verdicts.map((verdict) => sql.lit(verdict)))})`
+  const isOver = is('done', 'dead', 'discarded')
+  const { rows: recorded } = await sql<{ id: string }>`
+    update waypost_run set
+      status = case when ${is('done')} then 'done' when ${is('dead')} then 'dead'
+        when ${is('discarded')} then 'cancelled' else 'pending' end,
+      failures = failures + case when ${is('retrying', 'dead')} then 1 else 0 end,
+      postponed = postponed + case when ${is('postponed')} then 1 else 0 end,
+      lost = lost + case when ${is('lost')} then 1 else 0 end,
+      due_at = coalesce(entry.until, ${now} + entry.delay_ms, due_at),
+      scheduled_at = case when entry.delay_ms is null then scheduled_at else ${now} end,
+      turn = waypost_run.turn + 1, worker_id = null, finished_at = case when ${isOver} then ${now} end,
+      latency_ms = entry.latency_ms, outcome = entry.reason
+    from (
+      select value ->> 0 as id, cast(value ->> 1 as int) as turn, value ->> 2 as verdict,
+        cast(value ->> 3 as bigint) as delay_ms, cast(value ->> 4 as bigint) as until,
+        cast(value ->> 5 as int) as latency_ms, value ->> 6 as reason from ${jsonRows(system, rows)}
+    ) as entry
+    where waypost_run.id = entry.id and waypost_run.turn = entry.turn and waypost_run.status = 'running'
+    returning waypost_run.id`.execute(system.db)
+  return new Set(recorded.map(({ id }) => id))
+}
+
+/** Stores how far a run is, while it is under way. */
+export async function recordProgress(
+  system: System,
+  { id, turn }: Pick<ClaimedRun, 'id' | 'turn'>,
+  { value, text }: { readonly value: number; readonly text: string | undefined },
+): Promise<void> {
+  await sql`update waypost_run set progress = ${value}, progress_text = ${text === undefined ? null : toStorable(text)}
+    where id = ${id} and turn = ${turn} and status = 'running'`.execute(system.db)
+}

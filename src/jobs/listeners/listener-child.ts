@@ -1,0 +1,62 @@
+// A child process of a worker: runs the code of listeners, so that it cannot delay or end deliveries.
+import { setTimeout as pause } from 'node:timers/promises'
+import { makeLogger, openHost } from '../../host/index.ts'
+import { isWaypostError, markActionLogger, readEnvironment, safeMessageOf } from '../../kit/index.ts'
+import { loadActiveRelease } from '../../release/index.ts'
+import type { Logger } from '../../runtime/index.ts'
+import type { ListenerSet } from './open-listeners.ts'
+import { openStandaloneListeners } from './open-standalone.ts'
+import type { FromChild, ToChild } from './protocol.ts'
+
+/** How long to wait until the release that the worker knows is the active one: `dev` stores it after it serves it. */
+const awaitReleaseMs = 5000
+
+let opened: Promise<{ readonly set: ListenerSet; readonly logger: Logger }> | undefined
+
+process.once('disconnect', () => process.exit())
+process.on('message', (message: ToChild) => {
+  if ('start' in message) opened = open(message.start)
+  else void run(message)
+})
+// The worker decides when this process ends. Ctrl+C reaches all processes of a terminal.
+process.on('SIGINT', () => undefined)
+process.on('SIGTERM', () => undefined)
+
+async function open({ folder, releaseId, logLevel }: Extract<ToChild, { start: unknown }>['start']) {
+  try {
+    const host = await openHost({ folder, variables: readEnvironment() })
+    const logger = await makeLogger(logLevel, { file: 'stderr', secrets: host.logSecrets })
+    let release = await loadActiveRelease(host.system)
+    for (let waited = 0; release?.id !== releaseId && waited < awaitReleaseMs; waited += 50) {
+      await pause(50)
+      release = await loadActiveRelease(host.system)
+    }
+    if (release === undefined) throw new Error('No release is active')
+    const set = await openStandaloneListeners(host, release, { logger })
+    await send({ ready: true })
+    return { set, logger }
+  } catch (error) {
+    await send({ failed: safeMessageOf(error), isExternal: isWaypostError(error) && error.kind === 'external' })
+    return process.exit(1)
+  }
+}
+
+async function run({ run: claimed, timeoutMs, once }: Extract<ToChild, { run: unknown }>): Promise<void> {
+  const { set, logger } = await opened!
+  const { id, turn } = claimed
+  const result = await set.run(claimed, {
+    timeoutMs,
+    once,
+    log: markActionLogger(logger.child({ listener: claimed.listener, run: id })),
+    signal: new AbortController().signal,
+    lateMs: 2 ** 31 - 1, // the worker ends this process
+    progress: (value, text) => void send({ progress: id, turn, value, text }),
+  })
+  await send({ ended: id, turn, result })
+}
+
+function send(message: FromChild): Promise<void> {
+  return new Promise((resolve) => {
+    process.send!(message, () => resolve()) // an error means that the worker has ended, and so does this process
+  })
+}

@@ -1,0 +1,182 @@
+import { sql, type Kysely } from 'kysely'
+import type { ConnectionRegistry } from '../../connection/index.ts'
+import type { Log } from '../../contract/index.ts'
+import { makeDispatcher, type ClaimedRun, type RunResult } from '../../events/index.ts'
+import {
+  catalogOf,
+  findDatabases,
+  loadModules,
+  resolveEnv,
+  type Host,
+  type LoadPlugins,
+  type ReleaseToServe,
+} from '../../host/index.ts'
+import { safeMessageOf, withDeadlineAfterAbort } from '../../kit/index.ts'
+import type { PrepareConfig, ServicesOf } from '../../plugin/index.ts'
+import { assertServable, resolveStack, useArtifacts, type ClosedModules } from '../../release/index.ts'
+import {
+  makeActions,
+  makeDataCheck,
+  makeSchemaCache,
+  RunDiscarded,
+  runListener,
+  RunPostponed,
+} from '../../runtime/index.ts'
+import { errors } from '../errors.ts'
+
+/** The resources that listeners use. */
+interface ListenerSources {
+  readonly host: Host
+  readonly loadPlugins: LoadPlugins
+  readonly services: ServicesOf
+  readonly prepareConfig: PrepareConfig
+  readonly registry: ConnectionRegistry
+  readonly isDevelopment: boolean
+  /** Called when the code of listeners was closed. */
+  onClosed(closed: ClosedModules): void
+}
+
+/** How a run is executed. */
+interface RunHow {
+  readonly timeoutMs: number
+  readonly once: boolean
+  readonly log: Log
+  readonly signal: AbortSignal
+  /** How long to wait for an action after its timeout, before the run fails anyway. */
+  readonly lateMs: number
+  progress(value: number, text?: string): void
+}
+
+/** The listeners of one release, with their code. */
+export interface ListenerSet {
+  /** Never rejects. */
+  run(run: ClaimedRun, how: RunHow): Promise<RunResult>
+  close(): Promise<void>
+}
+
+/** On SQLite, a transaction of System keeps all others from writing. */
+const maxOnceSqliteMs = 2000
+
+/**
+ * Loads the code of a release's listeners, and opens the connections of the release.
+ * @throws the error of code that cannot be loaded
+ */
+export async function openListeners(sources: ListenerSources, toRun: ReleaseToServe): Promise<ListenerSet> {
+  const { host, registry, prepareConfig, services } = sources
+  const { manifest } = toRun.release
+  assertServable(manifest)
+  const { listeners = {} } = manifest
+  const uses = Object.values(listeners)
+  const env = resolveEnv(host, toRun.release)
+  const use = useArtifacts(toRun.artifacts, sources)
+  await using opened = new AsyncDisposableStack()
+  opened.defer(async () => sources.onClosed(await use.end()))
+  const { modules, loadLate } = await loadModules(host, toRun, uses)
+  const plugins = await sources.loadPlugins({ ...toRun, manifest })
+  const databases = findDatabases(manifest, plugins, host.system)
+  const made = await makeActions(
+    { modules, loadLate, classes: plugins.actions, prepareConfig, databases, services },
+    uses,
+  )
+  const actions = new Map(Object.keys(listeners).map((name, index) => [name, made[index]!]))
+  const connections = await registry.acquire(manifest.connections, plugins.connections)
+  opened.defer(() => connections.release())
+  const check = makeDataCheck(makeSchemaCache(), () => manifest)
+  const contexts = {
+    connections,
+    clock: host.clock,
+    dispatcher: makeDispatcher(host.system, catalogOf(manifest), check),
+    env,
+  }
+  const closers = opened.move()
+
+  async function run(claimed: ClaimedRun, how: RunHow): Promise<RunResult> {
+    const { listener, data, event } = claimed
+    const action = actions.get(listener)
+    if (action === undefined) return { kind: 'repeated', delayMs: 1000 } // of another release
+    const [problem] = check(event!, data!) ?? []
+    if (problem !== undefined)
+      return {
+        kind: 'dead',
+        reason: `The data does not match the schema of the event: ${problem.path} ${problem.message}`,
+      }
+    const stop = new AbortController()
+    const signal = AbortSignal.any([how.signal, stop.signal])
+    const isShort = how.once && host.system.kind === 'sqlite' && how.timeoutMs > maxOnceSqliteMs
+    const timeoutMs = isShort ? maxOnceSqliteMs : how.timeoutMs
+    const timeout = isShort
+      ? errors.WP_SERVER_LISTENER_ONCE({ name: listener, seconds: timeoutMs / 1000 })
+      : errors.WP_SERVER_LISTENER_TIMEOUT({ name: listener, seconds: timeoutMs / 1000 })
+    const limit = setTimeout(() => stop.abort(timeout), timeoutMs)
+    const once = {
+      begin: (transaction: unknown) => limitIdle(host, transaction, timeoutMs + idleReserveMs),
+      confirm: (transaction: unknown) => confirmRun(host, transaction, claimed),
+    }
+    const work = runListener(action, contexts, {
+      listener,
+      data: JSON.parse(data!) as unknown,
+      message: {
+        id: claimed.message,
+        attempt: claimed.failures + 1,
+        dispatched_at: new Date(claimed.dispatchedAt),
+      },
+      log: how.log,
+      signal,
+      once: how.once ? once : undefined,
+      progress: how.progress,
+    })
+    try {
+      await withDeadlineAfterAbort(work, {
+        signal,
+        limitMs: () => how.lateMs,
+        late: () => {
+          throw signal.reason
+        },
+      })
+      return { kind: how.once ? 'recorded' : 'done' }
+    } catch (error) {
+      if (how.signal.aborted) return { kind: 'repeated', reason: 'Its worker stopped' }
+      return describeFailure(stop.signal.aborted ? stop.signal.reason : error)
+    } finally {
+      clearTimeout(limit)
+    }
+  }
+
+  return { run, close: () => closers.disposeAsync() }
+}
+
+const idleReserveMs = 5000
+
+/** PostgreSQL ends the transaction of a process that is frozen, so that others can repeat the run. */
+async function limitIdle({ system }: Host, transaction: unknown, ms: number): Promise<void> {
+  if (system.kind === 'sqlite') return
+  const limit = sql.raw(`set local idle_in_transaction_session_timeout = ${Math.ceil(ms)}`)
+  await limit.execute(transaction as Kysely<unknown>)
+}
+
+/** Thrown in the transaction of a run that another worker has taken over, or that was cancelled. */
+class Superseded extends Error {}
+
+/** The last statement of a run with `once`: it takes effect only if the run still belongs to its worker. */
+async function confirmRun({ system }: Host, transaction: unknown, { id, turn }: ClaimedRun): Promise<void> {
+  const now = system.now()
+  const { numAffectedRows = 0n } = await sql`update waypost_run
+    set status = 'done', turn = turn + 1, worker_id = null, finished_at = ${now}, latency_ms = ${now} - started_at,
+      outcome = null
+    where id = ${id} and turn = ${turn} and status = 'running'`.execute(transaction as Kysely<unknown>)
+  if (numAffectedRows === 0n) throw new Superseded('The run was taken over by another worker, or cancelled')
+}
+
+function describeFailure(error: unknown): RunResult {
+  if (error instanceof Superseded) return { kind: 'recorded' }
+  if (error instanceof RunDiscarded) return { kind: 'discarded', reason: error.message }
+  if (error instanceof RunPostponed) return { kind: 'postponed', until: error.until }
+  const place = error instanceof Error ? placeOf(resolveStack(String(error.stack))) : undefined
+  return { kind: 'failed', reason: [safeMessageOf(error), ...(place === undefined ? [] : [place])].join('\n') }
+}
+
+/** The first place of a stack that is in a file of the project. */
+function placeOf(stack: string): string | undefined {
+  const line = stack.split('\n').find((one) => /^\s+at .*\bsrc\/[^:]+:\d+/.test(one) && !one.includes('node_modules'))
+  return line?.trim()
+}

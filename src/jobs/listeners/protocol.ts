@@ -1,0 +1,54 @@
+import type { ClaimedRun, RunResult } from '../../events/index.ts'
+
+// What a worker and the child process that runs listeners tell each other.
+
+/** From the worker. */
+export type ToChild =
+  | { readonly start: { readonly folder: string; readonly releaseId: string; readonly logLevel: string } }
+  | { readonly run: ClaimedRun; readonly timeoutMs: number; readonly once: boolean }
+
+/** From the child. `turn` tells apart runs with the same id. */
+export type FromChild =
+  | { readonly ready: true }
+  | { readonly failed: string; readonly isExternal: boolean }
+  | { readonly ended: string; readonly turn: number; readonly result: RunResult }
+  | { readonly progress: string; readonly turn: number; readonly value: number; readonly text?: string | undefined }
+
+const kinds = new Set(['done', 'recorded', 'failed', 'dead', 'discarded', 'lost', 'repeated', 'postponed'])
+
+/** Checks a message of a child, because the code in it may send anything. */
+export function readMessage(message: unknown): FromChild | undefined {
+  if (typeof message !== 'object' || message === null) return undefined
+  const one = message as Record<string, unknown>
+  if (one['ready'] === true) return { ready: true }
+  if (typeof one['failed'] === 'string') return { failed: one['failed'], isExternal: one['isExternal'] === true }
+  if (typeof one['turn'] !== 'number') return undefined
+  if (typeof one['progress'] === 'string') {
+    const { progress, turn, value, text } = one
+    if (typeof value !== 'number' || !(value >= 0 && value <= 1)) return undefined
+    return {
+      progress,
+      turn,
+      value,
+      text: typeof text === 'string' ? text.slice(0, 200) : undefined,
+    }
+  }
+  const { ended, turn, result } = one as { ended: unknown; turn: number; result: Record<string, unknown> | undefined }
+  if (typeof ended !== 'string' || !kinds.has(String(result?.['kind']))) return undefined
+  return { ended, turn, result: readResult(result!) }
+}
+
+function readResult(result: Record<string, unknown>): RunResult {
+  const reason = typeof result['reason'] === 'string' ? result['reason'] : ''
+  switch (result['kind']) {
+    case 'done':
+    case 'recorded':
+      return { kind: result['kind'] }
+    case 'postponed':
+      return { kind: 'postponed', until: Number(result['until']) || 0 }
+    case 'repeated':
+      return { kind: 'repeated', reason, delayMs: Number(result['delayMs']) || 0 }
+    default:
+      return { kind: result['kind'] as 'failed' | 'dead' | 'discarded' | 'lost', reason }
+  }
+}

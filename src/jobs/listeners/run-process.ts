@@ -1,0 +1,202 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { recordProgress, type ClaimedRun, type ListenerTermsOfRuns, type RunResult } from '../../events/index.ts'
+import { readLogLevel, type Host } from '../../host/index.ts'
+import { urlOfModule } from '../../kit/index.ts'
+import { readMessage, type FromChild, type ToChild } from './protocol.ts'
+
+const idleMs = 60_000
+const startMs = 60_000
+const lateMs = 2000
+const memoryIntervalMs = 500
+const progressIntervalMs = 500
+/** What a process needs besides the memory of its listeners. */
+const ownBytes = 128 * 2 ** 20
+const pageBytes = 4096
+
+export interface ProcessOptions {
+  readonly host: Host
+  /** How much memory the listeners of a process may use, in bytes. */
+  memory(): number
+  onError(error: unknown): void
+}
+
+export interface Task {
+  readonly run: ClaimedRun
+  readonly listener: ListenerTermsOfRuns
+  resolve(result: RunResult): void
+}
+
+interface Running extends Task {
+  timer?: NodeJS.Timeout
+  lastProgressAt: number
+  overdueAt: number
+}
+
+/** A child process that runs the listeners of one release. */
+export class RunProcess {
+  readonly releaseId: string
+  readonly ended: Promise<void>
+  readonly #options: ProcessOptions
+  readonly #child: ChildProcess
+  readonly #tasks = new Map<string, Running>()
+  readonly #starting: NodeJS.Timeout
+  readonly #memory: NodeJS.Timeout
+  #idle: NodeJS.Timeout | undefined
+  #isReady = false
+  #isRetired = false
+  #hasEnded = false
+  /** Why it could not start. */
+  #failure: { readonly reason: string; readonly isExternal: boolean } | undefined
+  /** What happens to its runs, if this worker ends it. */
+  #verdict: ((run: ClaimedRun) => RunResult) | undefined
+
+  constructor(options: ProcessOptions, releaseId: string) {
+    const { host } = options
+    this.#options = options
+    this.releaseId = releaseId
+    this.#child = fork(fileURLToPath(urlOfModule('src/jobs/listeners/listener-child')), [], {
+      cwd: host.folder,
+      env: { ...host.environment },
+      execArgv: [`--max-old-space-size=${Math.ceil(options.memory() / 2 ** 20)}`],
+      stdio: ['ignore', 2, 2, 'ipc'], // stdout belongs to the results of the command
+      serialization: 'advanced',
+    })
+    this.#child.on('message', (message) => this.#receive(readMessage(message)))
+    this.#child.on('error', (error) => options.onError(error))
+    this.ended = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => {
+        this.#finish(signal ?? `exit code ${code}`)
+        resolve()
+      })
+    })
+    this.#starting = setTimeout(() => {
+      this.#failure = { reason: `It did not start within ${startMs / 1000} s`, isExternal: true }
+      this.#child.kill('SIGKILL')
+    }, startMs)
+    this.#memory = setInterval(() => void this.#checkMemory(), memoryIntervalMs)
+    this.#send({ start: { folder: host.folder, releaseId, logLevel: readLogLevel(host.variables, 'info') } })
+  }
+
+  get size(): number {
+    return this.#tasks.size
+  }
+
+  /** Whether it accepts more runs. */
+  get isOpen(): boolean {
+    return !this.#isRetired && !this.#hasEnded && this.#verdict === undefined
+  }
+
+  get hasFailed(): boolean {
+    return this.#failure !== undefined
+  }
+
+  start({ run, listener, resolve }: Task): void {
+    clearTimeout(this.#idle)
+    const task: Running = { run, listener, resolve, lastProgressAt: -Infinity, overdueAt: Infinity }
+    this.#tasks.set(run.id, task)
+    if (this.#isReady) this.#limit(task)
+    this.#send({ run, timeoutMs: listener.timeoutMs, once: listener.once })
+  }
+
+  /** Accepts no more runs, and ends after the last one. */
+  retire(): void {
+    this.#isRetired = true
+    if (this.size === 0) this.kill(() => ({ kind: 'repeated' }))
+  }
+
+  /** Ends it now. */
+  kill(verdict: (run: ClaimedRun) => RunResult): void {
+    this.#verdict ??= verdict
+    this.#child.kill('SIGKILL')
+  }
+
+  #send(message: ToChild): void {
+    if (!this.#child.connected) return
+    this.#child.send(message, (error) => {
+      if (error !== null) this.#child.kill('SIGKILL') // its end decides about its runs
+    })
+  }
+
+  #receive(message: FromChild | undefined): void {
+    if (message === undefined) return
+    if ('ready' in message) {
+      this.#isReady = true
+      clearTimeout(this.#starting)
+      for (const task of this.#tasks.values()) this.#limit(task)
+    } else if ('failed' in message) this.#failure = { reason: message.failed, isExternal: message.isExternal }
+    else if ('progress' in message) this.#noteProgress(message)
+    else {
+      const task = this.#tasks.get(message.ended)
+      if (task?.run.turn === message.turn) this.#end(task, message.result)
+    }
+  }
+
+  /** A process that does not end a run in time is ended itself: its event loop is blocked, or the action does not stop. */
+  #limit(task: Running): void {
+    const { timeoutMs } = task.listener
+    task.overdueAt = performance.now() + timeoutMs
+    task.timer ??= setTimeout(() => {
+      const now = performance.now()
+      const overdue = [...this.#tasks.values()].filter((one) => now >= one.overdueAt).map(({ run }) => run.id)
+      const reason = `It took longer than ${timeoutMs / 1000} s and did not stop`
+      this.kill(({ id }): RunResult => {
+        if (!overdue.includes(id)) return { kind: 'repeated', reason: 'Another run blocked its process' }
+        // If several are overdue, one of them keeps the others from ending.
+        return overdue.length === 1 ? { kind: 'failed', reason } : { kind: 'lost', reason }
+      })
+    }, timeoutMs + lateMs)
+  }
+
+  #noteProgress({ progress: id, turn, value, text }: Extract<FromChild, { progress: string }>): void {
+    const task = this.#tasks.get(id)
+    const now = performance.now()
+    if (task?.run.turn !== turn || now - task.lastProgressAt < progressIntervalMs) return
+    task.lastProgressAt = now
+    recordProgress(this.#options.host.system, task.run, { value, text }).catch(() => undefined)
+  }
+
+  #end(task: Running, result: RunResult): void {
+    clearTimeout(task.timer)
+    this.#tasks.delete(task.run.id)
+    task.resolve(result)
+    if (this.size > 0) return
+    if (this.#isRetired) return this.retire()
+    this.#idle = setTimeout(() => this.retire(), idleMs)
+    this.#idle.unref()
+  }
+
+  #finish(how: string): void {
+    this.#hasEnded = true
+    clearTimeout(this.#starting)
+    clearTimeout(this.#idle)
+    clearInterval(this.#memory)
+    const verdict = this.#verdict ?? this.#judgeEnd(how, this.size === 1)
+    for (const task of this.#tasks.values()) {
+      clearTimeout(task.timer)
+      task.resolve(verdict(task.run))
+    }
+    this.#tasks.clear()
+  }
+
+  /** A run that was alone has ended its process. Of several, each is repeated alone. */
+  #judgeEnd(how: string, isAlone: boolean): (run: ClaimedRun) => RunResult {
+    const failure = this.#failure
+    if (failure?.isExternal === true) return () => ({ kind: 'repeated', reason: failure.reason, delayMs: 1000 })
+    if (failure !== undefined) return () => ({ kind: 'failed', reason: failure.reason })
+    const reason = `Its process ended: ${how}`
+    return () => (isAlone ? { kind: 'failed', reason } : { kind: 'lost', reason })
+  }
+
+  /** The limit of V8 does not count buffers. Where there is no `/proc`, only that limit applies. */
+  async #checkMemory(): Promise<void> {
+    const limit = this.#options.memory() + ownBytes
+    const text = await readFile(`/proc/${this.#child.pid}/statm`, 'utf8').catch(() => '')
+    const bytes = Number(text.split(' ')[1] ?? 0) * pageBytes
+    if (bytes <= limit) return
+    const reason = `Its process used more than ${Math.round(limit / 2 ** 20)} MB of memory`
+    const isAlone = this.size === 1
+    this.kill(() => (isAlone ? { kind: 'failed', reason } : { kind: 'lost', reason }))
+  }
+}
