@@ -170,7 +170,7 @@ async function loadMigrations(root: string): Promise<MigrationSource[]> {
     const folder = path.join(root, 'migrations', connection)
     if ((await statOf(folder))?.isDirectory() !== true) continue
     for (const entry of await list(folder)) {
-      const match = /^(?!tables\.ts$|.*\.d\.ts$)(.+)\.(ts|ya?ml)$/.exec(entry)
+      const match = /^(?!(?:tables|types)\.ts$|.*\.d\.ts$)(.+)\.(ts|ya?ml)$/.exec(entry)
       const stats = match && (await statOf(path.join(folder, entry)))
       if (!match || !stats || stats.isDirectory()) continue
       const file = `migrations/${connection}/${entry}`

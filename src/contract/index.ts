@@ -16,7 +16,7 @@ export type {
   StepOutcome,
 } from './action.ts'
 export { isConflict, onClose } from '../kit/index.ts'
-export type { ColumnTypes, Migration } from './migration.ts'
+export type { ColumnTypes, JsonColumn, Migration } from './migration.ts'
 export {
   definePlugin,
   type ActionClass,

@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder } from 'kysely'
+import type { ColumnType, Kysely, RawBuilder } from 'kysely'
 
 /** Portable column types, each as the equivalent type of the database. */
 export interface ColumnTypes {
@@ -25,3 +25,21 @@ export interface Migration {
    */
   readonly transaction?: boolean
 }
+
+type Declared<Types, Table extends string, Column extends string> = Table extends keyof Types
+  ? Column extends keyof Types[Table]
+    ? Types[Table][Column]
+    : unknown
+  : unknown
+
+/** Objects and arrays are written as they are, everything else as JSON text. */
+type Written<Value> = unknown extends Value ? unknown : Value extends object ? Value : string
+
+/**
+ * The type of a JSON column in `tables.ts`: the one that `JsonColumns` in `migrations/<Connection>/types.ts` declares,
+ * otherwise `unknown`. `Missing` is null if the column may be null, and undefined if an insert may omit it.
+ */
+export type JsonColumn<Types, Table extends string, Column extends string, Missing = never> =
+  Declared<Types, Table, Column> extends infer Value
+    ? ColumnType<Value | Extract<Missing, null>, Written<Value> | Missing, Written<Value> | Extract<Missing, null>>
+    : never

@@ -61,7 +61,7 @@ async function assertConnection({ folder, onDiagnostics }: CreateMigrationOption
 
 function listNames(folder: string): readonly string[] {
   return (existsSync(folder) ? readdirSync(folder) : [])
-    .filter((file) => /\.(ts|yml)$/.test(file) && file !== 'tables.ts')
+    .filter((file) => /\.(ts|yml)$/.test(file) && !['tables.ts', 'types.ts'].includes(file))
     .map((file) => file.replace(/\.\w+$/, ''))
 }
 

@@ -22,6 +22,7 @@ import type { Project } from './find-project.ts'
 import { loadProject, typesReplaced, writeProjectTypes, type LoadedAhead, type LoadedProject } from './load-project.ts'
 import { migrateConnections, type MigrationReport } from './migrate.ts'
 import type { SessionMigrations } from './session-migrations.ts'
+import { declaresTypes } from './write-tables-of.ts'
 import { suggestRequests, type SuggestedRequest } from './suggest-requests.ts'
 
 export interface ReloaderOptions {
@@ -227,9 +228,11 @@ class Reloader {
 
   /** Checks databases only if migrations or connections changed. */
   async #migrate(release: BuiltRelease): Promise<MigrationReport> {
-    const wanted = JSON.stringify([release.manifest.migrations, release.manifest.connections])
-    if (wanted === this.#migrated && !this.#isFullReload) return { applied: [], written: [] }
     const { server, project, console, migrations: session } = this.#options
+    const { migrations, connections } = release.manifest
+    const typed = migrations.filter(({ connection }) => declaresTypes(project.root, connection)).length
+    const wanted = JSON.stringify([migrations, connections, typed])
+    if (wanted === this.#migrated && !this.#isFullReload) return { applied: [], written: [] }
     const { host } = server
     const plugins = await loadReleasePlugins(host, release)
     const report = await makeLock(host.system.database)('migrate', () =>

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { ColumnSnapshot, TablesSnapshot } from '../contract/index.ts'
@@ -44,7 +45,10 @@ export async function writeTablesOf(options: TablesOf): Promise<readonly string[
     if (!mixed.has(column)) throw errors.WP_PROJECT_FORM_COLUMN({ column, connection: name })
   for (const [column, { written }] of mixed)
     if (written === undefined) warn(errors.WP_PROJECT_FORM_MISSING({ column, connection: name }))
-  const texts = { 'tables.ts': await writeTables(db, kind), 'tables.json': writeSnapshot(snapshot) }
+  const texts = {
+    'tables.ts': await writeTables(db, kind, declaresTypes(folder, name)),
+    'tables.json': writeSnapshot(snapshot),
+  }
   if (warnings.length > 0) onDiagnostics?.(warnings)
   const written: string[] = []
   for (const [base, text] of Object.entries(texts)) {
@@ -52,6 +56,11 @@ export async function writeTablesOf(options: TablesOf): Promise<readonly string[
     if (await writeIfChanged(path.join(folder, file), text)) written.push(file)
   }
   return written
+}
+
+/** Whether the developer declares the types of JSON columns of a connection. */
+export function declaresTypes(folder: string, connection: string): boolean {
+  return existsSync(path.join(folder, 'migrations', connection, 'types.ts'))
 }
 
 async function readTables(file: string): Promise<TablesSnapshot> {

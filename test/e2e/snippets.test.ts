@@ -41,6 +41,21 @@ const routes = `
   /rate:
     methods: { GET: { public: true, timeout: 5s, action: src/snippets/6.ts } }`
 
+const usesTypes = `import { sql, type Kysely, type Selectable } from 'waypost'
+import type { Tables } from '../migrations/System/tables.ts'
+
+export async function use(db: Kysely<Tables>): Promise<string> {
+  await db.insertInto('app_order').values({ address: { street: 'a', city: 'b' }, note: 'any' }).execute()
+  // @ts-expect-error -- the city is missing
+  await db.insertInto('app_order').values({ address: { street: 'a' }, note: 1 }).execute()
+  await db.updateTable('app_order').set({ tags: ['a'] }).execute()
+  const row: Selectable<Tables['app_order']> = await db.selectFrom('app_order').selectAll().where(sql<boolean>\`true\`).executeTakeFirstOrThrow()
+  // @ts-expect-error -- it may be null
+  const tags: string[] = row.tags
+  return row.address.city + tags.join()
+}
+`
+
 describe('the snippets of the guides', () => {
   const snippets = readSnippets('docs/testing.md', 'ts')
   const script = snippets.find((text) => text.startsWith('// scripts/run-tests.ts'))!
@@ -107,6 +122,15 @@ describe('the snippets of the guides', () => {
       await project.ok('db:reset --yes'),
       /  Migrated   System\/20991231-create-order .*\n  Seeded     01-orders /,
     )
+    // Types of JSON columns.
+    const typed = readSnippets('docs/tables.md', 'ts').find((text) => text.includes('JsonColumns'))!
+    await project.write('migrations/System/types.ts', typed)
+    await project.write(
+      'migrations/System/20991232-order.yml',
+      'create_table: { app_order: { columns: { id: id, address: json, tags: { type: json, null: true }, note: json } } }\n',
+    )
+    await project.write('src/typed.ts', usesTypes)
+    assert.match(await project.ok('migrate'), /Wrote      migrations\/System\/tables\.ts/)
     assert.match((await project.run('validate --types')).stdout, /^No problems: /)
   })
 

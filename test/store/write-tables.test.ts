@@ -95,6 +95,33 @@ describeEachDatabase('tables.ts', ({ kind, type, open }) => {
     assert.equal(await writeTables(db, kind), manyText)
   })
 
+  test('JSON columns whose types are declared beside it', async () => {
+    const { db } = await open()
+    await db.schema
+      .createTable('app_order')
+      .addColumn('id', type.id, (column) => column.primaryKey())
+      .addColumn('address', type.json, (column) => column.notNull())
+      .addColumn('lines', type.json, (column) => column.notNull().defaultTo('[]'))
+      .addColumn("it's", type.json)
+      .execute()
+    assert.equal(
+      await writeTables(db, kind, true),
+      `// Written by \`waypost migrate\` from the database. Commit it; do not edit it.
+import type { Generated, JsonColumn } from 'waypost'
+import type { JsonColumns } from './types.ts'
+
+export interface Tables {
+  app_order: {
+    id: Generated<number>
+    address: JsonColumn<JsonColumns, 'app_order', 'address'>
+    lines: JsonColumn<JsonColumns, 'app_order', 'lines', undefined>
+    'it\\'s': JsonColumn<JsonColumns, 'app_order', 'it\\'s', null>
+  }
+}
+`,
+    )
+  })
+
   test('a database without tables', async () => {
     const { db } = await open()
     assert.equal(
