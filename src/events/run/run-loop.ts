@@ -84,6 +84,8 @@ export class RunLoop {
   #running: Promise<void> | undefined
   /** Whether the last claim found nothing. */
   #isDry = false
+  /** Counts what may make runs due again. */
+  #changes = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -157,11 +159,18 @@ export class RunLoop {
       this.#isDry = false
       return 0
     }
+    const changes = this.#changes
     const runs = await claimRuns(system, worker, wanted)
-    this.#isDry = runs.length === 0 && wanted.length === listeners.length
+    this.#isDry = runs.length === 0 && wanted.length === listeners.length && changes === this.#changes
     const byName = new Map(listeners.map((one) => [one.name, one]))
     for (const run of runs) this.#begin(run, byName.get(run.listener)!)
     return runs.length
+  }
+
+  /** A claim that began before does not show that nothing is due. */
+  #changed(): void {
+    this.#isDry = false
+    this.#changes++
   }
 
   #begin(run: ClaimedRun, listener: ListenerTermsOfRuns): void {
@@ -169,7 +178,7 @@ export class RunLoop {
     const ended = this.#execute(run, listener).then((result) => {
       const latencyMs = this.#parts.clock.monotonic() - began
       this.#active.delete(run.id)
-      this.#isDry = false
+      this.#changed()
       this.#outcomes.push(this.#judge(run, { listener, result, latencyMs }))
       this.#flushing ??= this.#flushSoon()
       this.#wake.notify()
@@ -237,7 +246,7 @@ export class RunLoop {
     const batch = this.#outcomes.slice(0, maxBatch)
     const recorded = await recordRuns(this.#parts.system, batch)
     this.#outcomes.splice(0, batch.length)
-    this.#isDry = false // some may be due again
+    this.#changed()
     for (const { run, verdict, latencyMs, delayMs = 0, reason } of batch) {
       // A run with `once` has recorded itself.
       if (!recorded.has(run.id) && verdict !== 'done') continue

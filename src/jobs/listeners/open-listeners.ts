@@ -102,11 +102,7 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
       }
     const stop = new AbortController()
     const signal = AbortSignal.any([how.signal, stop.signal])
-    const isShort = how.once && host.system.kind === 'sqlite' && how.timeoutMs > maxOnceSqliteMs
-    const timeoutMs = isShort ? maxOnceSqliteMs : how.timeoutMs
-    const timeout = isShort
-      ? errors.WP_SERVER_LISTENER_ONCE({ name: listener, seconds: timeoutMs / 1000 })
-      : errors.WP_SERVER_LISTENER_TIMEOUT({ name: listener, seconds: timeoutMs / 1000 })
+    const { timeoutMs, timeout } = limitTime(host, listener, how)
     const limit = setTimeout(() => stop.abort(timeout), timeoutMs)
     const once = {
       begin: (transaction: unknown) => limitIdle(host, transaction, timeoutMs + idleReserveMs),
@@ -143,6 +139,14 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
   }
 
   return { run, close: () => closers.disposeAsync() }
+}
+
+function limitTime({ system }: Host, name: string, { once, timeoutMs }: Pick<RunHow, 'once' | 'timeoutMs'>) {
+  if (once && system.kind === 'sqlite' && timeoutMs > maxOnceSqliteMs) {
+    const timeout = errors.WP_SERVER_LISTENER_ONCE({ name, seconds: maxOnceSqliteMs / 1000 })
+    return { timeoutMs: maxOnceSqliteMs, timeout }
+  }
+  return { timeoutMs, timeout: errors.WP_SERVER_LISTENER_TIMEOUT({ name, seconds: timeoutMs / 1000 }) }
 }
 
 const idleReserveMs = 5000
