@@ -186,6 +186,8 @@ export class RunProcess {
     if (failure?.isExternal === true) return () => ({ kind: 'repeated', reason: failure.reason, delayMs: 1000 })
     if (failure !== undefined) return () => ({ kind: 'failed', reason: failure.reason })
     const reason = `Its process ended: ${how}`
+    // Ctrl+C in a terminal, or the end of a service, reaches all processes.
+    if (['SIGINT', 'SIGTERM', 'SIGHUP'].includes(how)) return () => ({ kind: 'repeated', reason })
     return () => (isAlone ? { kind: 'failed', reason } : { kind: 'lost', reason })
   }
 
