@@ -76,7 +76,7 @@ test('type errors are annotated too', async () => {
     // The reason comes first, then the line and what follows from it.
     assert.match(
       plain.stdout,
-      /^src\/todo\/delete\.ts:\d+:\d+ {2}"message": Type 'number' is not assignable to type 'string'\.\n {2}.*handle.*\n +\^{6}\n {2}Property 'handle' in type [^]* TS\d+\n/,
+      /^src\/todo\/delete\.ts:\d+:\d+ {2}"message": Type 'number' is not assignable to type 'string'\.\n {2}.*handle.*\n +\^{6}\n {2}The result of handle in DeleteTodo does not have the type that [^]* TS\d+\n/,
     )
     assert.ok(plain.stdout.trimEnd().split('\n').length <= 5, plain.stdout)
     const { ok, diagnostics, types } = JSON.parse((await project.run('validate --types --json')).stdout)
