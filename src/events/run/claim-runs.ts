@@ -184,16 +184,37 @@ export async function findDueListeners(system: System, listeners: readonly strin
   return new Set(rows.map(({ name }) => name))
 }
 
-/** Repeats the runs of workers that have no row anymore. Skips locked ones, whose process may be frozen. */
-export async function releaseLostRuns(system: System): Promise<void> {
+/** A worker, and which of its runs it has under way. */
+interface OwnRuns {
+  readonly worker: string
+  isKnown(id: string): boolean
+}
+
+/**
+ * Repeats the runs of workers that have no row anymore. Skips locked ones, whose process may be frozen. Repeats also those of
+ * the own worker that it does not know: the answer to its claim was lost, or a later statement of the claim failed.
+ */
+export async function releaseLostRuns(system: System, own?: OwnRuns): Promise<void> {
   const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
-  const { rows } = await sql<{ id: string }>`select id from waypost_run
-    where status = 'running' and worker_id not in (select id from waypost_worker)`.execute(system.db)
-  if (rows.length === 0) return // locks and writes nothing in the usual case
+  const isOwn = own === undefined ? sql`false` : sql`worker_id = ${own.worker}`
+  const { rows } = await sql<{ id: string; turn: number; worker: string }>`select id, turn, worker_id as worker
+    from waypost_run where status = 'running' and (${isOwn} or worker_id not in (select id from waypost_worker))`.execute(
+    system.db,
+  )
+  // One that ended since then has another turn.
+  const unknown = rows.filter(({ id, worker }) => worker === own?.worker && !own.isKnown(id))
+  if (unknown.length > 0) {
+    const turns = unknown.map(({ id, turn }) => [id, turn])
+    await sql`update waypost_run set status = 'pending', worker_id = null, turn = waypost_run.turn + 1
+      from (select value ->> 0 as id, cast(value ->> 1 as int) as turn from ${jsonRows(system, turns)}) as entry
+      where waypost_run.id = entry.id and waypost_run.turn = entry.turn and status = 'running'`.execute(system.db)
+  }
+  const lost = rows.filter(({ worker }) => worker !== own?.worker)
+  if (lost.length === 0) return // locks and writes nothing in the usual case
   const isLost = isOneOf(
     system,
     sql`id`,
-    rows.map(({ id }) => id),
+    lost.map(({ id }) => id),
   )
   await sql`update waypost_run set status = 'pending', worker_id = null, lost = lost + 1, turn = turn + 1
     where id in (

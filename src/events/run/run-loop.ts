@@ -130,6 +130,7 @@ export class RunLoop {
         errors = 0
       } catch (error) {
         errors++
+        this.#nextLostAt = -Infinity // it may have claimed some
         if (errors > 1 || !isWaypostError(error)) this.#parts.onFailure(error)
         await this.#wake.wait(Math.min(idleMs * 2 ** errors, maxPauseMs))
         continue
@@ -148,7 +149,8 @@ export class RunLoop {
     }
     if (clock.monotonic() >= this.#nextLostAt) {
       this.#nextLostAt = clock.monotonic() + lostMs
-      await releaseLostRuns(system)
+      const isKnown = (id: string) => this.#active.has(id) || this.#outcomes.some(({ run }) => run.id === id)
+      await releaseLostRuns(system, { worker, isKnown })
     }
     const busy = Map.groupBy(this.#active.values(), ({ listener }) => listener)
     const wanted = listeners.flatMap((one) => {
