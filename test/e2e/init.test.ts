@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, it, test } from 'node:test'
@@ -159,6 +160,35 @@ test('init without npm on the PATH creates the files and prints the remaining st
   assert.equal(code, 0, stderr)
   assert.match(stdout, /Installed {2}nothing: npm was not found in PATH\. Run npm install in offline\/ later\.\n/)
   assert.match(stdout, / {4}npm install\n {4}npm run dev\n/)
+})
+
+test('init says that the registry does not respond while npm still tries', async () => {
+  const sockets = new Set<Socket>()
+  // It accepts connections and says nothing. After the check of init has ended, it is gone, so that npm ends too.
+  const registry = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.once('data', (request: Buffer) => {
+      if (!request.toString().startsWith('HEAD ')) return
+      socket.once('close', () => {
+        registry.close()
+        for (const one of sockets) one.destroy()
+      })
+    })
+  }).listen(0, '127.0.0.1')
+  await once(registry, 'listening')
+  const url = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`
+  const { PATH = '' } = readEnvironment()
+  const { code, stdout, stderr } = await runCli(['init', 'silent', '--template', 'empty', '--yes'], {
+    cwd: home,
+    env: { PATH, npm_config_registry: url },
+  })
+  assert.equal(code, 0, stderr)
+  assert.equal(
+    stderr.replaceAll(/\s+/g, ' ').trim(),
+    `The registry ${url} does not respond; still trying. To skip the installation, use --no-install.`,
+  )
+  assert.match(stdout, /Installed {2}nothing: npm /)
 })
 
 async function list(): Promise<string[]> {

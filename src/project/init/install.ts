@@ -61,17 +61,21 @@ function explain(output: string, manager: PackageManager): string {
   return line === undefined ? `${manager} failed` : `${manager} said: ${line.trim().replace(/^npm (error|ERR!) */, '')}`
 }
 
-const silenceMs = 4000
+// Users wait for 5 s at most, with the start of the command. A registry gets at least 2 s, also on a slow machine.
+const [silenceMs, leastMs] = [4000, 2000]
 
 /** Says that the registry does not respond. Behind a proxy, only the package manager can know. */
 async function noteSilence(folder: string, installing: AbortSignal, onWait: (message: string) => void): Promise<void> {
+  const startedAt = performance.now()
   const variables = readEnvironment()
   const isProxied = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some((name) => variable(variables, name))
   const { registry, proxy, 'https-proxy': httpsProxy } = await readNpmConfig(folder)
   if (registry === undefined || !URL.canParse(registry) || isProxied || proxy || httpsProxy) return
   const { origin, pathname } = new URL(registry) // without a password
+  const restMs = Math.max(leastMs, silenceMs - (performance.now() - startedAt)) // npm has taken some of it
   try {
-    await fetch(registry, { method: 'HEAD', signal: AbortSignal.any([installing, AbortSignal.timeout(silenceMs)]) })
+    const signal = AbortSignal.any([installing, AbortSignal.timeout(Math.round(restMs))])
+    await fetch(registry, { method: 'HEAD', signal })
   } catch (error) {
     if (installing.aborted || !isUnreachable(error)) return
     const message = `The registry ${origin}${pathname} does not respond; still trying. To skip the installation, use --no-install.`
