@@ -89,6 +89,24 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.equal(await name.inputValue(), 'mallory')
   })
 
+  test('a new password ends the access of the other windows at once, also of the backend; this one goes on', async () => {
+    await addUser(world.server.host.system, { name: 'eve', password, scopes: ['consumer', 'todo', ...backendScopes] })
+    await using opened = await world.open()
+    const { page: portal } = opened
+    await openPortal(portal, '/account', 'eve')
+    const backend = await portal.context().newPage()
+    await backend.goto(`${origin}/backend/ui/users`)
+    await backend.getByRole('heading', { name: 'Users', level: 1 }).waitFor()
+    const content = portal.locator('#content')
+    await content.getByLabel('Current password', { exact: true }).fill(password)
+    await content.getByLabel('New password', { exact: true }).fill('a quiet otter by the river')
+    await content.getByRole('button', { name: 'Change password' }).click()
+    await portal.getByRole('status').getByText('Changed the password').waitFor()
+    await backend.getByRole('dialog', { name: 'You are signed out' }).waitFor()
+    await goTo(portal, '/clients', 'Clients', root)
+    assert.equal(await portal.getByRole('dialog').count(), 0)
+  })
+
   test('keeps what was entered when the tokens have ended: a window signs in, and the request is repeated', async () => {
     await using opened = await world.open()
     const { page } = opened
