@@ -71,6 +71,7 @@ routes:
   /orders: ${method(`public: true, cache: { max_age: 60s }, ${events}`, 'orders')}
   /lines: ${method('public: true, response: { content: { application/jsonl: Order } }', 'lines')}
   /wait: ${method(`scopes: [shop], ${events}`, 'wait')}
+  /left: ${method(`public: true, ${events}`, 'left')}
   /open: ${method(`public: true, ${events}`, 'wait')}
   /fast: ${method(`public: true, timeout: 50ms, ${events}`, 'fast')}
   /wrong/:how: ${method(`public: true, ${events}`, 'wrong')}
@@ -97,6 +98,14 @@ routes:
       } finally {
         shared.ended.push(request.url)
       }
+    })()`,
+    `${shared}\nconst wait = ${waiting}`,
+  ),
+  'src/left.ts': actionFile(
+    `shared.runs += 1
+    await wait(context.signal)
+    return (async function* () {
+      yield { id: 1 }
     })()`,
     `${shared}\nconst wait = ${waiting}`,
   ),
@@ -256,6 +265,33 @@ describe('a stream of values', () => {
     const again = await open('/open')
     await again.reader.cancel()
     await untilEnded(7)
+  })
+
+  test('ends if its client left while the action ran', async () => {
+    state.runs = 0
+    const left = endings().length
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write('GET /left HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await until('the action runs', () => state.runs === 1)
+    socket.destroy()
+    await until('the stream ends', () => endings().length > left)
+    assert.equal(endings().at(-1), 'client left')
+  })
+
+  test('of a client that left while its token was checked does not count', async () => {
+    for (let sent = 0; sent < 10; sent += 1) {
+      const { authorization } = await server.authorize('leaver', ['shop']) // another token each time: it is not cached
+      const socket = connect(server.port, '127.0.0.1').on('error', () => undefined)
+      const request = `GET /wait HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n\r\n`
+      socket.write(request, () => setImmediate(() => socket.resetAndDestroy()))
+      await once(socket, 'close')
+    }
+    const headers = await server.authorize('leaver', ['shop'])
+    await until('a stream can be opened', async () => {
+      const { status, body } = await fetch(`${server.url}/wait`, { headers })
+      await body?.cancel()
+      return status === 200
+    })
   })
 
   test('waits for a client that does not read, whatever the timeout of its method', async () => {

@@ -42,7 +42,9 @@ export function reserveStream(
   const caller = principal === undefined ? `address ${networkOf(request.ip)}` : `user ${principal.user.id}`
   const free = streams.reserve(caller, limit)
   if (free === undefined) throw errors.WP_RUNTIME_STREAMS({ limit }, { retryAfterSeconds: 5 })
-  reply.raw.once('close', free)
+  // The caller may have left while its token was checked.
+  if (reply.raw.closed) free()
+  else reply.raw.once('close', free)
 }
 
 /** Whether a media type that was chosen for a caller is a stream that counts. */
@@ -89,7 +91,9 @@ export class SentStream implements ItemStreamObserver {
       this.#stopWatching = sources.guard.watch(authorization, scopes, () => this.cut('access ended'))
     }
     if (raw instanceof LeanResponse) raw.onStop = () => this.cut('server stops')
-    raw.once('close', () => this.#closed())
+    // The caller may have left while the action ran.
+    if (raw.closed) this.#closed()
+    else raw.once('close', () => this.#closed())
   }
 
   /** Sends the stream without the listeners that Fastify adds to streams, and without headers that Node keeps. */
