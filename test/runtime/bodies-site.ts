@@ -49,6 +49,9 @@ routes:
     methods:
       PUT: { operationId: replaceBytes, public: true, body_limit: 2mb, request: { content: [application/octet-stream, image/png] }, action: src/bytes.ts }
       POST: { public: true, request: { content: [application/octet-stream] }, action: src/unread.ts }
+  /late:
+    methods:
+      POST: { public: true, timeout: 50ms, body_limit: 2mb, request: { content: [application/octet-stream] }, action: src/late.ts }
   /hook:
     methods:
       POST: { public: true, raw: true, request: { type: object }, action: src/hook.ts }
@@ -69,6 +72,17 @@ routes:
     `let size = 0
     for await (const chunk of request.body) size += chunk.length
     return { size, type: request.contentType }`,
+  ),
+  'src/late.ts': actionFile(
+    `const late = globalThis[Symbol.for('waypost.test.late')]
+    await late.released
+    try {
+      for await (const chunk of request.body) late.size += chunk.length
+      late.outcome = 'complete'
+    } catch (error) {
+      late.outcome = error.message
+    }
+    return {}`,
   ),
   'src/unread.ts': actionFile('return { unread: request.body instanceof ReadableStream }'),
   'src/hook.ts': actionFile("return { raw: Buffer.from(request.raw).toString('latin1'), body: request.body }"),

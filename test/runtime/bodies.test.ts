@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
+import { until } from '../support/until.ts'
 import { bodyFiles, sendRaw } from './bodies-site.ts'
 
 describe('bodies of other types than JSON', () => {
@@ -109,6 +111,27 @@ describe('bodies of other types than JSON', () => {
     const head = 'PUT /bytes HTTP/1.1\r\nHost: a\r\nContent-Type: image/png\r\nContent-Length: 900000\r\n\r\n'
     const received = await sendRaw(server.url, [head, Buffer.alloc(100)], true)
     assert.doesNotMatch(received, /HTTP\/1\.1 [25]/)
+  })
+
+  test('a stream that is read after the response has ended fails, because the rest of it was not kept', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const late = { released, size: 0, outcome: '' }
+    ;(globalThis as Record<symbol, unknown>)[Symbol.for('waypost.test.late')] = late
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => undefined)
+    let received = ''
+    socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')))
+    socket.write(
+      'POST /late HTTP/1.1\r\nHost: a\r\nContent-Type: application/octet-stream\r\nContent-Length: 100000\r\n\r\n',
+    )
+    socket.write(Buffer.alloc(50_000))
+    await until('the response arrives', () => received.includes('HTTP/1.1 503'))
+    socket.write(Buffer.alloc(50_000))
+    socket.write('GET /none HTTP/1.1\r\nHost: a\r\n\r\n')
+    await until('the body has arrived', () => socket.closed || received.includes('HTTP/1.1 404'))
+    release()
+    await until('the action ends', () => late.outcome !== '')
+    assert.match(late.outcome, /ends before/)
+    socket.destroy()
   })
 
   test('raw has the exact bytes', async () => {

@@ -228,6 +228,17 @@ describe('a multipart body', () => {
     }
   })
 
+  test('has one boundary, whatever other parameters contain', async () => {
+    for (const [type, status] of [
+      [`multipart/form-data; other="; boundary=${boundary}"`, 200],
+      [`multipart/form-data; other="; boundary=${boundary}"; boundary=${'b'.repeat(300)}`, 200],
+      ['multipart/form-data; other="; boundary=x"', 400],
+    ] as const) {
+      const body = writeParts([title, filePart('cover', makePng())])
+      assert.equal((await post(body, { 'content-type': type })).status, status, type)
+    }
+  })
+
   test('whose boundary never comes is refused', async () => {
     const { status } = await post(Buffer.alloc(100_000, '-'))
     assert.equal(status, 400)

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyEvents, type BusboyInstance } from '@fastify/busboy'
-import { isWaypostError } from '../../kit/index.ts'
+import { isWaypostError, multipartType } from '../../kit/index.ts'
 import type { FilePart } from '../../schema/index.ts'
 import type { SchemaProblem } from '../compile-schema.ts'
 import { errors } from '../errors.ts'
@@ -105,7 +105,8 @@ function openParser({ contentType, plan }: MultipartOptions): BusboyInstance {
       reason: `The header Content-Type must name the boundary of the parts, of at most ${maxBoundary} characters`,
     })
   return new Busboy({
-    headers: { 'content-type': contentType },
+    // Without other parameters, which the parser could read in another way.
+    headers: { 'content-type': `${multipartType}; boundary="${boundary}"` },
     preservePath: true,
     isPartAFile: () => true, // the parser would cut long texts, and decode them in any charset
     fileHwm: 256 * 1024,
