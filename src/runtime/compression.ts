@@ -56,12 +56,17 @@ type Body = string | Uint8Array | Readable
  * @returns the body to send; a promise if another thread compresses it
  */
 export function compress(reply: FastifyReply, body: Body, type: string): Body | Promise<Buffer> {
-  if (!compressible.test(type) || reply.statusCode === 206) return body
+  if (!compressible.test(type)) return body
+  if (reply.statusCode === 206) {
+    addVary(reply, 'Accept-Encoding') // as the whole has (RFC 9110 §15.3.7)
+    return body
+  }
   if (reply.hasHeader('content-encoding') || /\bno-transform\b/.test(String(reply.getHeader('cache-control'))))
     return body
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const isStream = !(bytes instanceof Uint8Array)
-  if (!isStream && (bytes.length < minBytes || isGzip(bytes))) return body
+  const length = isStream ? Number(reply.getHeader('content-length') ?? minBytes) : bytes.length
+  if (length < minBytes || (!isStream && isGzip(bytes))) return body
   addVary(reply, 'Accept-Encoding')
   const coding = negotiate(reply.request)
   if (coding === undefined) return body

@@ -154,11 +154,14 @@ function makeResponder(sending: Sending, sources: SendSources) {
     type: string,
   ): Promise<void> | undefined => {
     if (payload instanceof Readable && reply.request.method === 'HEAD') {
+      const body = isCompressed ? compress(reply, payload, type) : payload // for the headers of a GET
+      if (body instanceof Readable) body.destroy()
       payload.destroy()
       reply.send()
       return undefined
     }
     const sent = payload instanceof ItemStream ? followItems(reply, payload, sources, sending) : undefined
+    if (sent !== undefined && reply.raw.closed) return undefined
     const body = isCompressed ? compress(reply, payload, type) : payload
     if (body instanceof Promise) return body.then((bytes) => void reply.send(bytes))
     if (body === payload && sent !== undefined) sent.send()

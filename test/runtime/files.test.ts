@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readlink, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readlink, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -53,6 +54,9 @@ routes:
   /blob: { methods: { GET: { public: true, action: src/blob.ts } } }
   /kept: { methods: { GET: { public: true, cache: { max_age: 60s }, action: src/blob.ts } } }
   /folder: { methods: { GET: { public: true, parameters: { name: { type: string } }, action: src/folder.ts } } }
+  /long: { methods: { GET: { public: true, action: src/long.ts } } }
+  /json: { methods: { GET: { public: true, response: { content: { application/json: { type: object, required: [id], properties: { id: { type: integer } } } } }, action: src/json.ts } } }
+  /post: { methods: { POST: { public: true, action: src/own.ts } } }
   /wrong: { methods: { GET: { public: true, action: src/wrong.ts } } }
   /unused: { methods: { GET: { public: true, action: src/unused.ts } } }
   /late: { methods: { GET: { public: true, timeout: 50ms, action: src/late.ts } } }
@@ -61,6 +65,8 @@ config: { compression: true }
 const files = {
   'waypost.yml': yml,
   'data/letters.txt': text,
+  'data/data.json': '{"id":1}',
+  'data/long.txt': 'long '.repeat(1000),
   'data/page.html': '<script>alert(1)</script>',
   'src/own.ts': actionFile(
     `return context.file(new URL('../data/letters.txt', import.meta.url), { type: 'text/plain' })`,
@@ -69,6 +75,15 @@ const files = {
     `return context.file(new URL('../data/page.html', import.meta.url), { type: 'text/html', inline: true, name: 'é.html' })`,
   ),
   'src/blob.ts': actionFile(`return context.file(new File(['${text}'], '../x.png', { type: 'image/png' }))`),
+  'src/long.ts': actionFile(
+    `return context.file(new URL('../data/long.txt', import.meta.url), { type: 'text/plain' })`,
+  ),
+  'src/json.ts': actionFile(
+    `const type = 'application/json'
+     return request.url.includes('blob')
+       ? context.file(new Blob(['{"id":1}'], { type }))
+       : context.file(new URL('../data/data.json', import.meta.url), { type })`,
+  ),
   'src/folder.ts': actionFile(
     `return context.file(request.query.name ?? "", { root: (globalThis as any)[Symbol.for('waypost.test.files')] })`,
   ),
@@ -202,6 +217,49 @@ describe('a file', () => {
   test('is compressed as a whole, but not in part', async () => {
     const large = await inFolder('large.bin', { 'accept-encoding': 'gzip', range: 'bytes=0-4999' })
     assert.deepEqual([large.status, large.headers['content-encoding']], [206, undefined])
+  })
+
+  test('has the same headers for HEAD and GET, and a part has the Vary of the whole', async () => {
+    for (const path of ['/own', '/long', '/blob', '/folder?name=large.bin']) {
+      const list = async (method: string) => {
+        const { headers } = await get(path, { 'accept-encoding': 'br' }, method)
+        return [headers['etag'], headers['content-encoding'], headers['vary'], headers['accept-ranges']]
+      }
+      assert.deepEqual(await list('HEAD'), await list('GET'), path)
+    }
+    assert.equal((await get('/long', { 'accept-encoding': 'br' }, 'HEAD')).headers['content-encoding'], 'br')
+    const part = await get('/long', { range: 'bytes=0-1' })
+    assert.deepEqual([part.status, part.headers['vary']], [206, 'Accept-Encoding'])
+  })
+
+  test('may be declared as JSON', async () => {
+    const { headers, text: json } = await get('/json')
+    assert.equal(json, '{"id":1}')
+    assert.equal((await get('/json', {}, 'HEAD')).status, 200)
+    assert.equal((await get('/json', { 'if-none-match': String(headers['etag']) })).status, 304)
+    for (const method of ['GET', 'HEAD']) assert.equal((await get('/json?blob', {}, method)).status, 200)
+  })
+
+  test('that a writing method sends is whole, whatever its caller has', async () => {
+    const { headers } = await get('/post', {}, 'POST')
+    const known = {
+      'if-none-match': String(headers['etag']),
+      'if-modified-since': String(headers['last-modified']),
+    }
+    const { status, text: sent } = await get('/post', known, 'POST')
+    assert.deepEqual([status, sent], [200, text])
+  })
+
+  test('that becomes shorter while it is sent ends the connection', async () => {
+    const file = path.join(folder, 'root/shrinking.bin')
+    await writeFile(file, Buffer.alloc(20 * 1024 * 1024))
+    const socket = connect(server.port, '127.0.0.1').on('error', () => undefined)
+    socket.write('GET /folder?name=shrinking.bin HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await once(socket, 'data')
+    socket.pause()
+    await truncate(file, 16 * 1024 * 1024)
+    socket.resume()
+    await once(socket, 'close', { signal: AbortSignal.timeout(20_000) })
   })
 
   test('by a path needs a root', async () => {

@@ -46,6 +46,9 @@ export async function makeFileResponse(
   }
 }
 
+/** Of a stream that is no stream of values. */
+const bytes = { objectMode: false }
+
 function readBlob(blob: Blob): Source {
   return {
     name: blob instanceof File ? blob.name : undefined,
@@ -53,7 +56,7 @@ function readBlob(blob: Blob): Source {
     size: blob.size,
     // The error of a stream that is read by something else is that of its reader.
     read: async (range) =>
-      Readable.from((range === undefined ? blob : blob.slice(range.start, range.end + 1)).stream()),
+      Readable.from((range === undefined ? blob : blob.slice(range.start, range.end + 1)).stream(), bytes),
     close: () => undefined,
   }
 }
@@ -74,7 +77,8 @@ async function respond(
   const lastModified = source.modifiedMs === undefined ? undefined : new Date(source.modifiedMs).toUTCString()
   if (etag !== undefined && request.headers['if-match'] !== undefined)
     assertPrecondition({ method: 'GET', headers: request.headers }, etag)
-  const isKnown = hasVersion(request.headers, { etag, lastModified })
+  const isRead = request.method === 'GET' || request.method === 'HEAD' // 304 is for these only
+  const isKnown = isRead && hasVersion(request.headers, { etag, lastModified })
   const mayBeDivided = request.method === 'GET' && !isKnown
   const range = mayBeDivided ? findRange(request, source, { lastModified, now }) : undefined
   const type = options.type ?? source.type
@@ -93,7 +97,7 @@ async function respond(
   const status = range === undefined ? 200 : 206
   if (request.method === 'HEAD' || isKnown) {
     source.close()
-    return new FileResponse(status, Readable.from([]), headers) // not bytes, whose ETag would be that of nothing
+    return new FileResponse(status, Readable.from([], bytes), headers) // not bytes, whose ETag would be that of nothing
   }
   const body = await source.read(range)
   if (body instanceof Readable) closeLater(body)

@@ -1,4 +1,4 @@
-import { constants, close, createReadStream, fstat, open, read, realpath, type BigIntStats } from 'node:fs'
+import { constants, close, fstat, open, read, ReadStream, realpath, type BigIntStats } from 'node:fs'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
@@ -113,7 +113,7 @@ function describeFile(
     // A file that grows meanwhile must not exceed its announced length.
     async read({ start, end } = { start: 0, end: size - 1 }) {
       const length = end - start + 1
-      if (length > maxBytesAtOnce) return createReadStream('', { fd, start, end })
+      if (length > maxBytesAtOnce) return new PartStream(fd, { start, end })
       try {
         return await readPart(fd, start, length)
       } finally {
@@ -127,12 +127,34 @@ function describeFile(
 /** Reading this much at once takes less time than a stream. */
 const maxBytesAtOnce = 64 * 1024
 
+const shorter = 'the file has become shorter'
+
+/**
+ * A part of a file. Fails if the file has become shorter: a client would wait for the rest, or take the next response of
+ * its connection for it.
+ */
+class PartStream extends ReadStream {
+  #missing: number
+
+  constructor(fd: number, { start, end }: ByteRange) {
+    super('', { fd, start, end })
+    this.#missing = end - start + 1
+  }
+
+  override push(chunk: Buffer | null): boolean {
+    this.#missing -= chunk?.length ?? 0
+    if (chunk !== null || this.#missing === 0) return super.push(chunk)
+    this.destroy(new Error(shorter))
+    return false
+  }
+}
+
 /** @throws if the file has become shorter */
 async function readPart(fd: number, start: number, length: number): Promise<Uint8Array> {
   const bytes = Buffer.allocUnsafeSlow(length)
   for (let position = 0; position < length;) {
     const { bytesRead } = await readFd(fd, bytes, position, length - position, start + position)
-    if (bytesRead === 0) throw new Error('the file has become shorter')
+    if (bytesRead === 0) throw new Error(shorter)
     position += bytesRead
   }
   return bytes
