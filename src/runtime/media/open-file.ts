@@ -1,4 +1,4 @@
-import { constants, close, fstat, open, read, ReadStream, realpath, type BigIntStats } from 'node:fs'
+import { constants, close, createReadStream, fstat, open, read, realpath, type BigIntStats } from 'node:fs'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
@@ -113,7 +113,7 @@ function describeFile(
     // A file that grows meanwhile must not exceed its announced length.
     async read({ start, end } = { start: 0, end: size - 1 }) {
       const length = end - start + 1
-      if (length > maxBytesAtOnce) return new PartStream(fd, { start, end })
+      if (length > maxBytesAtOnce) return streamPart(fd, { start, end })
       try {
         return await readPart(fd, start, length)
       } finally {
@@ -130,23 +130,20 @@ const maxBytesAtOnce = 64 * 1024
 const shorter = 'the file has become shorter'
 
 /**
- * A part of a file. Fails if the file has become shorter: a client would wait for the rest, or take the next response of
- * its connection for it.
+ * Returns a stream of a part of a file. It fails if the file has become shorter: a client would wait for the rest, or take
+ * the next response of its connection for it.
  */
-class PartStream extends ReadStream {
-  #missing: number
-
-  constructor(fd: number, { start, end }: ByteRange) {
-    super('', { fd, start, end })
-    this.#missing = end - start + 1
-  }
-
-  override push(chunk: Buffer | null): boolean {
-    this.#missing -= chunk?.length ?? 0
-    if (chunk !== null || this.#missing === 0) return super.push(chunk)
-    this.destroy(new Error(shorter))
+function streamPart(fd: number, { start, end }: ByteRange): Readable {
+  const stream = createReadStream('', { fd, start, end })
+  const push = stream.push.bind(stream)
+  let missing = end - start + 1
+  stream.push = (chunk: Buffer | null) => {
+    missing -= chunk?.length ?? 0
+    if (chunk !== null || missing === 0) return push(chunk)
+    stream.destroy(new Error(shorter))
     return false
   }
+  return stream
 }
 
 /** @throws if the file has become shorter */
