@@ -13,6 +13,8 @@ export interface DeliveryOptions {
   onAttempt(attempt: AttemptReport): void
   /** Called after each run of a listener. */
   onRun?(report: RunReport): void
+  /** Called with each line that listeners print; by default, they are printed to stderr. */
+  readonly onOutput?: (line: string) => void
   /** Called when System is unavailable. The worker then tries again. */
   onWait(error: unknown): void
   /** Called when System is available again. */
@@ -38,7 +40,7 @@ export function startDelivering({ server, identity, recordsActivity, ...on }: De
     catalog: () => server.terms().catalog,
     settings: () => server.terms().settings,
     refresh: async () => heartbeat?.beat(),
-    runs: openRuns({ host, terms: server.terms, onRun: on.onRun, onError: on.onWait }),
+    runs: openRuns({ host, terms: server.terms, onRun: on.onRun, onError: on.onWait, onOutput: on.onOutput }),
     signal: stop.signal,
     watch: true,
     onAttempt: on.onAttempt,

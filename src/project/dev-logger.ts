@@ -39,6 +39,16 @@ export function makeDevLogger(
 /** Fields of every log entry. */
 const common: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'reqId', 'run', 'cronjob', 'msg'])
 
+/** Returns what a line says that a process of listeners has printed: a log entry, or anything else. */
+export function readOutput(line: string): LoggedLine {
+  try {
+    if (line.startsWith('{"level":')) return readLine(line, undefined)
+  } catch {
+    // printed by other code
+  }
+  return { level: 'info', message: line, cronjob: undefined, fields: {} }
+}
+
 function readLine(text: string, error: unknown): LoggedLine {
   const line = JSON.parse(text) as Readonly<Record<string, unknown>>
   const isError = error instanceof Error

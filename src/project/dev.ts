@@ -21,7 +21,7 @@ import { existingTables, makeLock, loadFacts, replaceFact, storeFact } from '../
 import { describeRefusedHost, makeHostCheck, type HostCheck } from './allowed-hosts.ts'
 import { choosePort } from './choose-port.ts'
 import type { DevStarted } from './dev-console.ts'
-import { makeDevLogger } from './dev-logger.ts'
+import { makeDevLogger, readOutput } from './dev-logger.ts'
 import type { DevOptions, DevSession } from './dev-options.ts'
 import { announceDev, findRunningDev, watchMigrated, type RunningDev } from './dev-server-file.ts'
 import { FolderDraft } from './draft/folder-draft.ts'
@@ -259,8 +259,9 @@ export function startDelivering({ options: { console }, server, identity }: DevS
     onAttempt: (attempt) => console.delivered(attempt),
     onRun({ listener, attempt, verdict, reason }) {
       const failed = verdict === 'dead' || verdict === 'retrying'
-      if (failed) console.warned(`Listener ${listener}, run ${attempt}, ${verdict}: ${reason ?? ''}`)
+      if (failed) console.warned(`Listener ${listener}, attempt ${attempt}, ${verdict}: ${reason ?? ''}`)
     },
+    onOutput: (line) => console.logged(readOutput(line)),
     onWait: (error) => console.warned(`Event delivery paused: ${messageOf(error)}`),
     onRecovered: () => console.warned('Event delivery continues'),
     onEnd: (error) => console.warned(`Event delivery stopped: ${messageOf(error)}`),

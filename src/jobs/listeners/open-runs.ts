@@ -10,16 +10,18 @@ interface OpenRunsOptions {
   readonly count?: number | undefined
   readonly onRun?: ((report: RunReport) => void) | undefined
   readonly onError?: ((error: unknown) => void) | undefined
+  readonly onOutput?: ((line: string) => void) | undefined
 }
 
 /** What a worker needs to run the listeners of the active release in child processes. Starts none yet. */
-export function openRuns({ host, terms, count = 1, onRun, onError }: OpenRunsOptions): RunOptions {
+export function openRuns({ host, terms, count = 1, onRun, onError, onOutput }: OpenRunsOptions): RunOptions {
   const executor = new ChildExecutor({
     host,
     count,
     releaseId: () => terms().releaseId,
     memory: () => terms().settings.listener_memory,
     onError: (error) => onError?.(error),
+    onOutput,
   })
   let known: { readonly of: ReleaseTerms['listeners']; readonly listed: ReturnType<typeof listenerTerms> } | undefined
   return {

@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { recordProgress, type ClaimedRun, type ListenerTermsOfRuns, type RunResult } from '../../events/index.ts'
 import { readLogLevel, type Host } from '../../host/index.ts'
@@ -20,6 +21,8 @@ export interface ProcessOptions {
   /** How much memory the listeners of a process may use, in bytes. */
   memory(): number
   onError(error: unknown): void
+  /** Gets each line that a process prints; by default, they are printed to stderr. */
+  readonly onOutput?: ((line: string) => void) | undefined
 }
 
 export interface Task {
@@ -60,9 +63,11 @@ export class RunProcess {
       cwd: host.folder,
       env: { ...host.environment },
       execArgv: [`--max-old-space-size=${Math.ceil(options.memory() / 2 ** 20)}`],
-      stdio: ['ignore', 2, 2, 'ipc'], // stdout belongs to the results of the command
+      // stdout belongs to the results of the command.
+      stdio: options.onOutput === undefined ? ['ignore', 2, 2, 'ipc'] : ['ignore', 'pipe', 'pipe', 'ipc'],
       serialization: 'advanced',
     })
+    for (const stream of [this.#child.stdout, this.#child.stderr]) readLines(stream, options.onOutput)
     this.#child.on('message', (message) => this.#receive(readMessage(message)))
     this.#child.on('error', (error) => options.onError(error))
     this.ended = new Promise((resolve) => {
@@ -201,4 +206,19 @@ export class RunProcess {
     const isAlone = this.size === 1
     this.kill(() => (isAlone ? { kind: 'failed', reason } : { kind: 'lost', reason }))
   }
+}
+
+const maxLine = 64 * 1024
+
+/** Calls a function with each line that a process prints; longer ones are divided. */
+function readLines(stream: Readable | null, onLine: ((line: string) => void) | undefined): void {
+  let rest = ''
+  stream?.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) onLine?.(line)
+    if (rest.length < maxLine) return
+    onLine?.(rest)
+    rest = ''
+  })
 }

@@ -7,7 +7,8 @@ const hidden = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
 
 /** Returns the name that a caller gave to a file, without folders and characters that deceive readers. */
 export function cleanFileName(given: string): string {
-  const name = given.toWellFormed().split(/[/\\]/).at(-1)!.replace(hidden, '').trim()
+  // Browsers and fetch write a quote as %22.
+  const name = given.replaceAll('%22', '"').toWellFormed().split(/[/\\]/).at(-1)!.replace(hidden, '').trim()
   if (name === '' || /^\.+$/.test(name)) return 'file'
   if (Buffer.byteLength(name) <= maxBytes) return name
   const dot = name.lastIndexOf('.')

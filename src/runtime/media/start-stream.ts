@@ -71,6 +71,7 @@ export class SentStream implements ItemStreamObserver {
   readonly #sources: StreamSources
   readonly #of: StreamingMethod
   readonly #stopWatching: (() => void) | undefined
+  readonly #startedAt = performance.now()
   #ending: Ending | undefined
   #isReturned = false
   #isReturning = false
@@ -154,7 +155,7 @@ export class SentStream implements ItemStreamObserver {
   }
 
   #closed(): void {
-    const { raw, request, elapsedTime } = this.#reply
+    const { raw, request } = this.#reply
     const stream = this.#stream
     this.#sources.streams.remove(stream)
     this.#of.group.remove(this)
@@ -162,7 +163,7 @@ export class SentStream implements ItemStreamObserver {
     this.#returning()
     stream.destroy()
     this.#ending ??= stream.errored !== null ? 'failed' : raw.writableFinished ? 'finished' : 'client left'
-    const seconds = Math.round(elapsedTime / 100) / 10
+    const seconds = Math.round((performance.now() - this.#startedAt) / 100) / 10
     const user = request.principal?.user.name
     request.log.info({ ending: this.#ending, items: stream.count, seconds, user }, 'stream ended')
   }
