@@ -57,6 +57,12 @@ describe('the content of /docs', { timeout: 600_000 }, () => {
     await page.getByLabel('title').fill('Sea')
     await page.getByLabel('tags').fill('a\nb')
     const cover = { name: 'c.png', mimeType: 'image/png', buffer: makePng() }
+    await page.getByText('Choose a file').first().waitFor()
+    await page.locator('input[type="file"]').first().setInputFiles(cover)
+    await page.getByRole('button', { name: 'Clear cover' }).waitFor()
+    assert.deepEqual(await findFlaws(page, '.mantine-FileInput-root'), [])
+    await page.getByRole('button', { name: 'Clear cover' }).click()
+    await page.getByRole('button', { name: 'Clear cover' }).waitFor({ state: 'detached' })
     await page.locator('input[type="file"]').first().setInputFiles(cover)
     await page.getByText('Code of this request').click()
     await page.getByText("-F 'cover=@c.png;type=image/png'").waitFor()

@@ -15,7 +15,18 @@ describe('forced colors', { timeout: 300_000 }, () => {
   let page: Page
   before(async () => {
     const text = readTemplate('todo')['waypost.yml']!
-    const files = { 'waypost.yml': `${text}scope:\n  todo: { description: Change to-dos }\n` }
+    const route = `routes:
+  /upload:
+    methods:
+      POST:
+        public: true
+        parameters: { note: { type: string } }
+        request: { content: { multipart/form-data: { properties: { file: { type: string, format: binary } } } } }
+        action: src/todo/insert.ts
+`
+    const files = {
+      'waypost.yml': `${text.replace('routes:\n', route)}scope:\n  todo: { description: Change to-dos }\n`,
+    }
     world = await openBackendWorld({ files })
     opened = await world.open({
       viewport: { width: 1280, height: 4800 },
@@ -153,6 +164,36 @@ describe('forced colors', { timeout: 300_000 }, () => {
         assert.deepEqual(await findFlaws(page), [])
         await page.keyboard.press('Escape')
         await page.getByRole('button', { name: /Discard|Leave/ }).click()
+      })
+
+      test('Try it and filters: empty text that is sent, a file, a warning, and filters that are set', async () => {
+        const styleOf = (element: Locator, name: string) =>
+          element.evaluate(
+            (one, key) => one.ownerDocument.defaultView!.getComputedStyle(one).getPropertyValue(key),
+            name,
+          )
+        await goTo(page, '/routes/POST%20%2Fupload?tab=try', 'POST /upload')
+        assert.equal(await styleOf(page.locator('.warnings').first(), 'border-top-style'), 'solid')
+        const empty = page.getByRole('button', { name: 'Send note empty' })
+        assert.equal(await styleOf(empty, 'outline-style'), 'none')
+        await empty.click()
+        await page.evaluate('document.activeElement?.blur()')
+        assert.equal(await styleOf(empty, 'outline-style'), 'solid')
+        const file = page.getByRole('button', { name: 'file', exact: true })
+        await file.focus()
+        assert.equal(await styleOf(file, 'outline-style'), 'solid')
+        await goTo(page, '/routes', 'Routes')
+        await page.getByRole('button', { name: 'Filter', exact: true }).click()
+        const field = page.locator('.filter-fields select').first()
+        await field.focus()
+        assert.equal(await styleOf(field, 'outline-style'), 'solid')
+        await field.selectOption({ index: 1 })
+        await page.keyboard.press('Escape')
+        const chip = page.locator('.filter-chip')
+        assert.equal(await styleOf(chip, 'border-top-style'), 'solid')
+        assert.notEqual(await styleOf(chip, 'border-top-color'), await styleOf(chip, 'background-color'))
+        await storeScreenshot(page, `forced colors filters ${colorScheme}`)
+        assert.deepEqual(await findFlaws(page), [])
       })
 
       test('the palette: what Enter opens', async () => {

@@ -40,6 +40,7 @@ const ownTheme = createTheme({
     PasswordInput: { defaultProps: { size: 'xs' } },
     Textarea: { defaultProps: { size: 'xs' } },
     Autocomplete: { defaultProps: { size: 'xs' } },
+    FileInput: { defaultProps: { size: 'xs' } },
     Radio: { defaultProps: { size: 'xs' } },
     Select: { defaultProps: { size: 'xs', allowDeselect: false } },
     NativeSelect: { defaultProps: { size: 'xs' } },

@@ -41,7 +41,9 @@ export function BodyFields({ body, values, named, onChange }: BodyFieldsProps) {
       <FileInput
         label={texts.file(body.type)}
         accept={body.type}
+        placeholder={texts.chooseFile}
         clearable
+        clearButtonProps={{ 'aria-label': texts.clearFile(body.type) }}
         value={values.files['']?.[0] ?? null}
         onChange={(file) => setFiles('', file === null ? [] : [file])}
       />
@@ -83,19 +85,31 @@ function PartField({ part, text, files, onText, onFiles }: PartFieldProps) {
   const hint = kind === 'list' ? texts.lines : kind === 'json' ? texts.jsonPart : undefined
   const description = [described, hint].filter(Boolean).join(' · ')
   const common = { label: name, required: isRequired, ...(description === '' ? {} : { description }) }
+  const clearable = { clearable: true, clearButtonProps: { 'aria-label': texts.clearFile(name) } }
   const accepted = accept === undefined ? {} : { accept }
   if (kind === 'file')
     return (
       <FileInput
         {...common}
         {...accepted}
-        clearable
+        placeholder={texts.chooseFile}
+        {...clearable}
         value={files[0] ?? null}
         onChange={(file) => onFiles(file === null ? [] : [file])}
       />
     )
   if (kind === 'files')
-    return <FileInput {...common} {...accepted} clearable multiple value={[...files]} onChange={onFiles} />
+    return (
+      <FileInput
+        {...common}
+        {...accepted}
+        placeholder={texts.chooseFiles}
+        {...clearable}
+        multiple
+        value={[...files]}
+        onChange={onFiles}
+      />
+    )
   const options = kind === 'text' ? optionsOf(schema) : undefined
   if (options !== undefined)
     return (
