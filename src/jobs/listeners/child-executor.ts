@@ -72,13 +72,25 @@ export class ChildExecutor implements RunExecutor {
     process?.retire()
     const releaseId = this.#options.releaseId()
     if (this.#isClosed || releaseId === undefined || performance.now() < this.#notBefore) return undefined
-    const opened = new RunProcess(this.#options, releaseId)
+    const opened = this.#fork(releaseId)
+    if (opened === undefined) return undefined
     this.#living.add(opened)
     void opened.ended.then(() => {
       this.#living.delete(opened)
       if (opened.hasFailed) this.#notBefore = performance.now() + restartMs
     })
     return opened
+  }
+
+  /** Some errors of the operating system are thrown. */
+  #fork(releaseId: string): RunProcess | undefined {
+    try {
+      return new RunProcess(this.#options, releaseId)
+    } catch (error) {
+      this.#options.onError(error)
+      this.#notBefore = performance.now() + restartMs
+      return undefined
+    }
   }
 
   abort(): void {

@@ -1,5 +1,6 @@
 // A child process of a worker: runs the code of listeners, so that it cannot delay or end deliveries.
 import { setTimeout as pause } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { makeLogger, openHost } from '../../host/index.ts'
 import { isWaypostError, markActionLogger, readEnvironment, safeMessageOf } from '../../kit/index.ts'
 import { loadActiveRelease } from '../../release/index.ts'
@@ -11,9 +12,14 @@ import type { FromChild, ToChild } from './protocol.ts'
 /** How long to wait until the release that the worker knows is the active one: `dev` stores it after it serves it. */
 const awaitReleaseMs = 5000
 
+const watchMs = 1000
+const progressIntervalMs = 200
+
 let opened: Promise<{ readonly set: ListenerSet; readonly logger: Logger }> | undefined
 
 process.once('disconnect', () => process.exit())
+if (!process.connected) process.exit()
+watchParent()
 process.on('message', (message: ToChild) => {
   if ('start' in message) opened = open(message.start)
   else void run(message)
@@ -21,6 +27,17 @@ process.on('message', (message: ToChild) => {
 // The worker decides when this process ends. Ctrl+C reaches all processes of a terminal.
 process.on('SIGINT', () => undefined)
 process.on('SIGTERM', () => undefined)
+
+/** Ends this process with its worker, even while an action blocks the event loop: a thread of its own looks. */
+function watchParent(): void {
+  const code = `const parent = process.ppid
+    setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGKILL'), ${watchMs})`
+  const watch = new Worker(code, {
+    eval: true,
+    resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2 },
+  })
+  watch.unref()
+}
 
 async function open({ folder, releaseId, logLevel }: Extract<ToChild, { start: unknown }>['start']) {
   try {
@@ -44,13 +61,20 @@ async function open({ folder, releaseId, logLevel }: Extract<ToChild, { start: u
 async function run({ run: claimed, timeoutMs, once }: Extract<ToChild, { run: unknown }>): Promise<void> {
   const { set, logger } = await opened!
   const { id, turn } = claimed
+  let nextAt = -Infinity
+  const progress = (value: number, text?: string) => {
+    if (performance.now() < nextAt) return // messages that are sent faster than they are read would fill the memory
+    nextAt = performance.now() + progressIntervalMs
+    void send({ progress: id, turn, value, text: text?.slice(0, 200) })
+  }
   const result = await set.run(claimed, {
     timeoutMs,
     once,
     log: markActionLogger(logger.child({ listener: claimed.listener, run: id })),
     signal: new AbortController().signal,
     lateMs: 2 ** 31 - 1, // the worker ends this process
-    progress: (value, text) => void send({ progress: id, turn, value, text }),
+    progress,
+    onLocked: () => void send({ locked: id, turn }),
   })
   await send({ ended: id, turn, result })
 }

@@ -23,6 +23,7 @@ import {
   RunPostponed,
 } from '../../runtime/index.ts'
 import { errors } from '../errors.ts'
+import { maxOnceSqliteMs } from './listener-terms.ts'
 
 /** The resources that listeners use. */
 interface ListenerSources {
@@ -45,6 +46,8 @@ interface RunHow {
   /** How long to wait for an action after its timeout, before the run fails anyway. */
   readonly lateMs: number
   progress(value: number, text?: string): void
+  /** Called when the transaction of the run keeps all others from writing, on SQLite. */
+  onLocked?(): void
 }
 
 /** The listeners of one release, with their code. */
@@ -53,9 +56,6 @@ export interface ListenerSet {
   run(run: ClaimedRun, how: RunHow): Promise<RunResult>
   close(): Promise<void>
 }
-
-/** On SQLite, a transaction of System keeps all others from writing. */
-const maxOnceSqliteMs = 2000
 
 /**
  * Loads the code of a release's listeners, and opens the connections of the release.
@@ -94,7 +94,13 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
     const { listener, data, event } = claimed
     const action = actions.get(listener)
     if (action === undefined) return { kind: 'repeated', delayMs: 1000 } // of another release
-    const [problem] = check(event!, data!) ?? []
+    const handled = listeners[listener]!.event
+    if (event !== handled)
+      return {
+        kind: 'dead',
+        reason: `In the active release, the listener handles the event "${handled}", not "${event}"`,
+      }
+    const [problem] = check(event, data!) ?? []
     if (problem !== undefined)
       return {
         kind: 'dead',
@@ -102,12 +108,7 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
       }
     const stop = new AbortController()
     const signal = AbortSignal.any([how.signal, stop.signal])
-    const { timeoutMs, timeout } = limitTime(host, listener, how)
-    const limit = setTimeout(() => stop.abort(timeout), timeoutMs)
-    const once = {
-      begin: (transaction: unknown) => limitIdle(host, transaction, timeoutMs + idleReserveMs),
-      confirm: (transaction: unknown) => confirmRun(host, transaction, claimed),
-    }
+    const limits = limitRun(host, claimed, { ...how, stop: (error) => stop.abort(error) })
     const work = runListener(action, contexts, {
       listener,
       data: JSON.parse(data!) as unknown,
@@ -118,7 +119,7 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
       },
       log: how.log,
       signal,
-      once: how.once ? once : undefined,
+      once: how.once ? limits.once : undefined,
       progress: how.progress,
     })
     try {
@@ -134,26 +135,42 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
       if (how.signal.aborted) return { kind: 'repeated', reason: 'Its worker stopped' }
       return describeFailure(stop.signal.aborted ? stop.signal.reason : error)
     } finally {
-      clearTimeout(limit)
+      limits.end()
     }
   }
 
   return { run, close: () => closers.disposeAsync() }
 }
 
-function limitTime({ system }: Host, name: string, { once, timeoutMs }: Pick<RunHow, 'once' | 'timeoutMs'>) {
-  if (once && system.kind === 'sqlite' && timeoutMs > maxOnceSqliteMs) {
-    const timeout = errors.WP_SERVER_LISTENER_ONCE({ name, seconds: maxOnceSqliteMs / 1000 })
-    return { timeoutMs: maxOnceSqliteMs, timeout }
-  }
-  return { timeoutMs, timeout: errors.WP_SERVER_LISTENER_TIMEOUT({ name, seconds: timeoutMs / 1000 }) }
-}
-
 const idleReserveMs = 5000
 
+type Limited = Pick<RunHow, 'timeoutMs' | 'onLocked'> & { stop(error: Error): void }
+
+/** Stops a run when it takes too long. */
+function limitRun(host: Host, run: ClaimedRun, { timeoutMs, onLocked, stop }: Limited) {
+  const name = run.listener
+  const begin = (ms: number, error: Error) => setTimeout(() => stop(error), ms)
+  const limit = begin(timeoutMs, errors.WP_SERVER_LISTENER_TIMEOUT({ name, seconds: timeoutMs / 1000 }))
+  let onceLimit: NodeJS.Timeout | undefined
+  return {
+    once: {
+      async begin(transaction: unknown) {
+        if (host.system.kind === 'postgresql') return limitIdle(transaction, timeoutMs + idleReserveMs)
+        clearTimeout(onceLimit) // not counted: how long it waited for the transactions of others
+        onceLimit = begin(maxOnceSqliteMs, errors.WP_SERVER_LISTENER_ONCE({ name, seconds: maxOnceSqliteMs / 1000 }))
+        onLocked?.()
+      },
+      confirm: (transaction: unknown) => confirmRun(host, transaction, run),
+    },
+    end() {
+      clearTimeout(limit)
+      clearTimeout(onceLimit)
+    },
+  }
+}
+
 /** PostgreSQL ends the transaction of a process that is frozen, so that others can repeat the run. */
-async function limitIdle({ system }: Host, transaction: unknown, ms: number): Promise<void> {
-  if (system.kind === 'sqlite') return
+async function limitIdle(transaction: unknown, ms: number): Promise<void> {
   const limit = sql.raw(`set local idle_in_transaction_session_timeout = ${Math.ceil(ms)}`)
   await limit.execute(transaction as Kysely<unknown>)
 }

@@ -12,8 +12,11 @@ export type FromChild =
   | { readonly ready: true }
   | { readonly failed: string; readonly isExternal: boolean }
   | { readonly ended: string; readonly turn: number; readonly result: RunResult }
+  /** The transaction of a run with `once` keeps all others from writing. */
+  | { readonly locked: string; readonly turn: number }
   | { readonly progress: string; readonly turn: number; readonly value: number; readonly text?: string | undefined }
 
+const maxTime = 8.64e15
 const kinds = new Set(['done', 'recorded', 'failed', 'dead', 'discarded', 'lost', 'repeated', 'postponed'])
 
 /** Checks a message of a child, because the code in it may send anything. */
@@ -23,6 +26,7 @@ export function readMessage(message: unknown): FromChild | undefined {
   if (one['ready'] === true) return { ready: true }
   if (typeof one['failed'] === 'string') return { failed: one['failed'], isExternal: one['isExternal'] === true }
   if (typeof one['turn'] !== 'number') return undefined
+  if (typeof one['locked'] === 'string') return { locked: one['locked'], turn: one['turn'] }
   if (typeof one['progress'] === 'string') {
     const { progress, turn, value, text } = one
     if (typeof value !== 'number' || !(value >= 0 && value <= 1)) return undefined
@@ -45,10 +49,16 @@ function readResult(result: Record<string, unknown>): RunResult {
     case 'recorded':
       return { kind: result['kind'] }
     case 'postponed':
-      return { kind: 'postponed', until: Number(result['until']) || 0 }
+      return { kind: 'postponed', until: readTime(result['until']) }
     case 'repeated':
-      return { kind: 'repeated', reason, delayMs: Number(result['delayMs']) || 0 }
+      return { kind: 'repeated', reason, delayMs: readTime(result['delayMs']) }
     default:
       return { kind: result['kind'] as 'failed' | 'dead' | 'discarded' | 'lost', reason }
   }
+}
+
+/** A whole number that every database can store. */
+function readTime(value: unknown): number {
+  const number = Math.round(Number(value))
+  return Number.isNaN(number) ? 0 : Math.min(Math.max(number, 0), maxTime)
 }

@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { recordProgress, type ClaimedRun, type ListenerTermsOfRuns, type RunResult } from '../../events/index.ts'
 import { readLogLevel, type Host } from '../../host/index.ts'
-import { urlOfModule } from '../../kit/index.ts'
+import { messageOf, urlOfModule } from '../../kit/index.ts'
+import { maxOnceSqliteMs } from './listener-terms.ts'
 import { readMessage, type FromChild, type ToChild } from './protocol.ts'
 
 const idleMs = 60_000
@@ -69,11 +70,17 @@ export class RunProcess {
     })
     for (const stream of [this.#child.stdout, this.#child.stderr]) readLines(stream, options.onOutput)
     this.#child.on('message', (message) => this.#receive(readMessage(message)))
-    this.#child.on('error', (error) => options.onError(error))
     this.ended = new Promise((resolve) => {
-      this.#child.once('exit', (code, signal) => {
-        this.#finish(signal ?? `exit code ${code}`)
+      const finish = (how: string) => {
+        if (!this.#hasEnded) this.#finish(how)
         resolve()
+      }
+      this.#child.once('exit', (code, signal) => finish(signal ?? `exit code ${code}`))
+      this.#child.on('error', (error) => {
+        options.onError(error)
+        if (this.#child.pid !== undefined) return
+        this.#failure = { reason: messageOf(error), isExternal: true } // it has not begun, and so it has no exit
+        finish('not started')
       })
     })
     this.#starting = setTimeout(() => {
@@ -132,6 +139,7 @@ export class RunProcess {
       for (const task of this.#tasks.values()) this.#limit(task)
     } else if ('failed' in message) this.#failure = { reason: message.failed, isExternal: message.isExternal }
     else if ('progress' in message) this.#noteProgress(message)
+    else if ('locked' in message) this.#limitLocked(message)
     else {
       const task = this.#tasks.get(message.ended)
       if (task?.run.turn === message.turn) this.#end(task, message.result)
@@ -139,8 +147,7 @@ export class RunProcess {
   }
 
   /** A process that does not end a run in time is ended itself: its event loop is blocked, or the action does not stop. */
-  #limit(task: Running): void {
-    const { timeoutMs } = task.listener
+  #limit(task: Running, timeoutMs = task.listener.timeoutMs): void {
     task.overdueAt = performance.now() + timeoutMs
     task.timer ??= setTimeout(() => {
       const now = performance.now()
@@ -152,6 +159,14 @@ export class RunProcess {
         return overdue.length === 1 ? { kind: 'failed', reason } : { kind: 'lost', reason }
       })
     }, timeoutMs + lateMs)
+  }
+
+  #limitLocked({ locked: id, turn }: Extract<FromChild, { locked: string }>): void {
+    const task = this.#tasks.get(id)
+    if (task?.run.turn !== turn || !task.listener.once) return
+    clearTimeout(task.timer)
+    delete task.timer
+    this.#limit(task, Math.min(task.listener.timeoutMs, maxOnceSqliteMs))
   }
 
   #noteProgress({ progress: id, turn, value, text }: Extract<FromChild, { progress: string }>): void {

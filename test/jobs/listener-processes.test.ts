@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { makeDispatcher } from '../../src/events/index.ts'
+import { catalogOf, openHost, type Host } from '../../src/host/index.ts'
+import { executeHostEvents } from '../../src/jobs/index.ts'
+import { ChildExecutor } from '../../src/jobs/listeners/child-executor.ts'
+import { readMessage } from '../../src/jobs/listeners/protocol.ts'
+import { urlOfModule } from '../../src/kit/index.ts'
+import { openTestProject } from '../../src/project/index.ts'
+import { loadActiveRelease } from '../../src/release/index.ts'
+import { prepareTestHost } from '../../src/server/index.ts'
+import { copySystem } from '../support/migrated.ts'
+import { until } from '../support/until.ts'
+
+const code = `
+import { appendFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+export default class {
+  async handle({ body }, context) {
+    appendFileSync(process.env.LEDGER, process.pid + '\\n')
+    if (body.do === 'loop') for (;;);
+    if (body.do === 'slow') await pause(900)
+  }
+}
+`
+const definition = (event: string) => `
+event: { acted: { private: true }, other: { private: true } }
+listener:
+  act: { event: ${event}, action: src/act.js, timeout: 20s, retries: [], once: true }
+`
+
+const counts = { turn: 1, failures: 0, postponed: 0, lost: 0 }
+const message = { message: 'msg_1', event: 'acted', data: '{"do":"loop"}', dispatchedAt: 0 }
+const claimed = { ...message, ...counts, id: 'run_1', listener: 'act' }
+const limits = { timeoutMs: 20_000, retries: [], concurrency: 8, starts: undefined }
+const terms = { ...limits, name: 'act', isExclusive: false, once: false }
+
+describe('processes of listeners', () => {
+  let folder: string
+  let host: Host
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'waypost-listener-processes-'))
+    await mkdir(path.join(folder, 'src'))
+    await writeFile(path.join(folder, 'src/act.js'), code)
+    const url = `sqlite:${path.join(folder, 'system.db')}`
+    await copySystem(url, folder)
+    const variables = {
+      PATH: process.env['PATH']!,
+      LEDGER: path.join(folder, 'ledger'),
+      WAYPOST_SYSTEM_URL: url,
+      WAYPOST_SECRET: 'a secret that is long enough',
+      WAYPOST_BASE_URL: 'http://localhost:3000',
+    }
+    host = await openHost({ folder, variables })
+    await prepareTestHost(host)
+    await install('acted')
+  })
+  after(async () => {
+    await host.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  async function install(event: string): Promise<void> {
+    await writeFile(path.join(folder, 'waypost.yml'), definition(event))
+    const project = await openTestProject(folder)
+    await project.install(host)
+  }
+
+  async function dispatch(...all: readonly object[]): Promise<void> {
+    await host.system.db.deleteFrom('waypost_run').execute()
+    await writeFile(path.join(folder, 'ledger'), '')
+    const dispatcher = makeDispatcher(host.system, catalogOf((await loadActiveRelease(host.system))!.manifest))
+    await dispatcher.store(all.map((data) => dispatcher.prepare({ event: 'acted', data })))
+  }
+
+  const ledger = async () => (await readFile(path.join(folder, 'ledger'), 'utf8')).split('\n').filter(Boolean)
+  const rows = () => host.system.db.selectFrom('waypost_run').selectAll().orderBy('id').execute()
+
+  test('that cannot be started leave their runs to be repeated', async () => {
+    const errors: unknown[] = []
+    const executor = new ChildExecutor({
+      host: { ...host, folder: path.join(folder, 'missing') },
+      count: 1,
+      releaseId: () => 'rel_1',
+      memory: () => 2 ** 26,
+      onError: (error) => void errors.push(error),
+    })
+    const result = await executor.execute(claimed, terms)
+    assert.equal(result.kind, 'repeated')
+    assert.equal((errors[0] as { code: string }).code, 'ENOENT')
+    await executor.close()
+  })
+
+  test('end with their worker, even while an action blocks them', async () => {
+    await writeFile(path.join(folder, 'ledger'), '')
+    const { id: releaseId } = (await loadActiveRelease(host.system))!
+    const messages = [
+      { start: { folder, releaseId, logLevel: 'info' } },
+      { run: claimed, timeoutMs: 20_000, once: false },
+    ]
+    const worker = `
+      import { fork } from 'node:child_process'
+      import { fileURLToPath } from 'node:url'
+      const child = fork(fileURLToPath(${JSON.stringify(urlOfModule('src/jobs/listeners/listener-child'))}), [], { serialization: 'advanced', execArgv: [] })
+      for (const message of ${JSON.stringify(messages)}) child.send(message)`
+    const args = ['--input-type=module', '--eval', worker]
+    const parent = spawn(process.execPath, args, { env: { ...host.environment }, stdio: 'inherit' })
+    await until('the action blocks', async () => (await ledger()).length > 0)
+    const pid = Number((await ledger())[0])
+    assert.equal(process.kill(pid, 0), true)
+    parent.kill('SIGKILL')
+    await until('the process has ended', async () => !(await isAlive(pid)))
+  })
+
+  test('with "once" on SQLite, a blocked one ends soon, and runs that wait for their turn do not fail', async () => {
+    await dispatch(...Array.from({ length: 4 }, () => ({ do: 'slow' })), { do: 'loop' })
+    await executeHostEvents(host)
+    const found = (await rows()).map(({ status, outcome }) => [status, outcome?.split('\n')[0]])
+    assert.deepEqual(
+      found.map(([status]) => status),
+      ['done', 'done', 'done', 'done', 'dead'],
+    )
+    assert.match(found[4]![1]!, /took longer than 2 s/)
+  })
+
+  test('a run whose listener handles another event by now is dead, with the reason', async () => {
+    await dispatch({ do: 'nothing' })
+    await install('other')
+    await executeHostEvents(host)
+    const [row] = await rows()
+    assert.equal(row!.status, 'dead')
+    assert.match(row!.outcome!, /the listener handles the event "other", not "acted"/)
+    assert.deepEqual(await ledger(), [])
+  })
+
+  test('send only times that a database can store', () => {
+    const read = (result: object) => (readMessage({ ended: 'run_1', turn: 1, result }) as { result: object }).result
+    assert.deepEqual(read({ kind: 'postponed', until: 1.5 }), { kind: 'postponed', until: 2 })
+    assert.deepEqual(read({ kind: 'postponed', until: -1e300 }), { kind: 'postponed', until: 0 })
+    assert.deepEqual(read({ kind: 'repeated', delayMs: Infinity }), {
+      kind: 'repeated',
+      reason: '',
+      delayMs: 8.64e15,
+    })
+  })
+})
+
+/** Whether a process runs: one that nothing has waited for yet has ended too. */
+async function isAlive(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+  return stat !== undefined && !/\) Z /.test(stat)
+}
