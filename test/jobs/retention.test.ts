@@ -210,6 +210,21 @@ for (const kind of defaultKinds) {
       for (const table of ['waypost_message', 'waypost_delivery'] as const) await db.deleteFrom(table).execute()
     })
 
+    test('messages of pending and running runs stay, and others are deleted', async () => {
+      const { db } = system
+      await sql`insert into waypost_message (id, event, data, created_at, fanned_out_at)
+        values ('msg_001', 'noted', '1', 1, 1), ('msg_002', 'noted', '1', 1, 1), ('msg_003', 'noted', '1', 1, 1),
+          ('msg_004', 'noted', '1', 1, 1)`.execute(db)
+      await sql`insert into waypost_run
+          (id, listener, message_id, exclusive_key, status, worker_id, due_at, scheduled_at, created_at, finished_at)
+        values ('run_001', 'one', 'msg_001', null, 'pending', null, 1, 1, 1, null),
+          ('run_002', 'one', 'msg_002', 'key', 'pending', null, 1, 1, 1, null),
+          ('run_003', 'one', 'msg_003', null, 'running', 'wrk_1', 1, 1, 1, null),
+          ('run_004', 'one', 'msg_004', null, 'done', null, 1, 1, 1, 1)`.execute(db)
+      assert.deepEqual(await prune(), { waypost_run: 1, waypost_message: 1 })
+      for (const table of ['waypost_message', 'waypost_run'] as const) await db.deleteFrom(table).execute()
+    })
+
     test('a message that is not fanned out yet stays, however old it is', async () => {
       const { db } = system
       const message = { id: 'msg', event: 'gone', data: '1', users: null, created_at: 1, fan_cursor: null }

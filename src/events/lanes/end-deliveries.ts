@@ -26,8 +26,7 @@ export async function cancelOf(
  */
 export async function cancelAllPending(system: System): Promise<number> {
   await sql`delete from waypost_delayed`.execute(system.db)
-  await sql`update waypost_run set status = 'cancelled', finished_at = ${system.now()}, turn = turn + 1
-    where status in ('pending', 'running')`.execute(system.db)
+  await cancelAllRuns(system)
   await sql`update waypost_message set fanned_out_at = ${system.now()} where fanned_out_at is null`.execute(system.db)
   let cancelled = 0
   // Each condition is that of an index of pending deliveries.
@@ -46,6 +45,20 @@ export async function cancelAllPending(system: System): Promise<number> {
       cancelled += Number(numAffectedRows)
     }
   return cancelled
+}
+
+/** In chunks, so that other changes do not wait for all of them. Each condition is that of an index. */
+async function cancelAllRuns(system: System): Promise<void> {
+  const pending = [sql`exclusive_key is null`, sql`exclusive_key is not null`]
+  for (const isChosen of [...pending.map((key) => sql`status = 'pending' and ${key}`), sql`status = 'running'`])
+    for (;;) {
+      const { rows } = await sql<{ id: string }>`
+        select id from waypost_run where ${isChosen} limit ${sql.lit(cancelChunk)}`.execute(system.db)
+      if (rows.length === 0) break
+      const ids = rows.map(({ id }) => id)
+      await sql`update waypost_run set status = 'cancelled', finished_at = ${system.now()}, turn = turn + 1
+        where ${isOneOf(system, sql`id`, ids)} and status in ('pending', 'running')`.execute(system.db)
+    }
 }
 
 /** Cancels deliveries whose message was deleted. */

@@ -38,34 +38,41 @@ const maxClockDifferenceMs = dayMs
 const pageSize = 5000
 
 /**
- * The messages of pending deliveries and runs that were dispatched before a time. No index finds them, so all pending deliveries are
+ * The messages of pending deliveries and runs that were dispatched before a time. No index finds them, so all pending ones are
  * searched, fresh ones and those that were put off, each in the order of their index.
  */
 async function findNeededMessages({ db }: System, before: number): Promise<ReadonlySet<string>> {
   const end = sortedIdPrefix('msg_', before + maxClockDifferenceMs)
   const needed = new Set<string>()
-  for (const [isIndexed, columns, first] of [
-    [sql`due_at = 0`, ['lane', 'subscription_id', 'message_id'], [-1, '', '']],
-    [sql`due_at > 0`, ['lane', 'due_at', 'id'], [-1, 0, '']],
+  for (const [table, isIndexed, columns, first] of [
+    [
+      'waypost_delivery',
+      sql`status = 'pending' and due_at = 0`,
+      ['lane', 'subscription_id', 'message_id'],
+      [-1, '', ''],
+    ],
+    ['waypost_delivery', sql`status = 'pending' and due_at > 0`, ['lane', 'due_at', 'id'], [-1, 0, '']],
+    // Running ones twice, because runs begin and are put off meanwhile.
+    ['waypost_run', sql`status = 'running'`, ['worker_id', 'id'], ['', '']],
+    ['waypost_run', sql`status = 'pending' and exclusive_key is null`, ['listener', 'due_at', 'id'], ['', 0, '']],
+    [
+      'waypost_run',
+      sql`status = 'pending' and exclusive_key is not null`,
+      ['listener', 'exclusive_key', 'due_at', 'id'],
+      ['', '', 0, ''],
+    ],
+    ['waypost_run', sql`status = 'running'`, ['worker_id', 'id'], ['', '']],
   ] as const) {
     const place = sql.join(columns.map((column) => sql.ref(column)))
     for (let last: readonly (string | number)[] | undefined = first; last !== undefined;) {
       const { rows } = await sql<Record<string, string | number>>`
-        select message_id as message, ${place} from waypost_delivery
-        where status = 'pending' and ${isIndexed} and message_id < ${end} and (${place}) > (${sql.join(last)})
+        select message_id as message, ${place} from ${sql.table(table)}
+        where ${isIndexed} and message_id < ${end} and (${place}) > (${sql.join(last)})
         order by ${place} limit ${sql.lit(pageSize)}`.execute(db)
       for (const { message } of rows) needed.add(String(message))
       const next: Record<string, string | number> | undefined = rows[pageSize - 1]
       last = next && columns.map((column) => next[column]!)
     }
-  }
-  for (let after: string | undefined = ''; after !== undefined;) {
-    const { rows } = await sql<{ id: string; message: string }>`
-      select id, message_id as message from waypost_run
-      where status in ('pending', 'running') and message_id < ${end} and id > ${after}
-      order by id limit ${sql.lit(pageSize)}`.execute(db)
-    for (const { message } of rows) needed.add(message)
-    after = rows[pageSize - 1]?.id
   }
   return needed
 }
