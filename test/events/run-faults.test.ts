@@ -51,6 +51,33 @@ onBothDatabases('runs of listeners when something fails', (world) => {
     assert.equal(put!.due_at, later)
   })
 
+  test('that end while the worker stops are recorded, even if that fails once', async () => {
+    listen(world(), 'plain')
+    await world().dispatch('note', 1)
+    const broken = breakable(world().system, 'entry.verdict')
+    const stopping = new AbortController()
+    const executed: string[] = []
+    const options = terms(world(), executed, [plain])
+    const execute = async () => {
+      broken.fail(1)
+      stopping.abort()
+      return { kind: 'done' as const }
+    }
+    const stoppable = { ...options, executor: { ...options.executor, execute } }
+    await world().execute({
+      system: broken.system,
+      watch: true,
+      signal: stopping.signal,
+      runs: stoppable,
+      onError: () => undefined,
+    })
+    assert.equal(broken.failed(), 1)
+    assert.deepEqual(
+      (await runs(world())).map(({ status, lost }) => [status, lost]),
+      [['done', 0]],
+    )
+  })
+
   test('that a delayed event gets are executed before a worker without "watch" ends', async () => {
     listen(world(), 'plain')
     const dispatcher = makeDispatcher(world().system, world().catalog)

@@ -118,6 +118,7 @@ export class RunLoop {
     await this.#running
     await Promise.all([...this.#active.values()].map(({ ended }) => ended))
     clearTimeout(timer)
+    await this.#flushing
     await this.#flush().catch((error: unknown) => this.#parts.onFailure(error))
     await this.#parts.executor.close()
   }
@@ -233,8 +234,7 @@ export class RunLoop {
       try {
         await this.#flush()
       } catch (error) {
-        // Without a live worker, others repeat what ran, so its outcomes are worth nothing.
-        if (this.#parts.worker() === undefined) this.#outcomes.length = 0
+        // They stay, even if the worker stops or is not live: those of runs that others have taken over change nothing.
         this.#parts.onFailure(error)
         if (this.#isStopping) break
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
