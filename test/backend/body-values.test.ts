@@ -59,7 +59,8 @@ test('what was typed and chosen is sent as a form', () => {
     ],
   )
   const form = makeBody({ ...multipart, type: 'application/x-www-form-urlencoded' }, { ...values, files: {} }, named)
-  assert.equal(String(form.payload), 'title=Sea&tags=a&tags=b&meta=%7B%22n%22%3A1%7D')
+  assert.ok(form.payload instanceof URLSearchParams)
+  assert.equal(form.payload.toString(), 'title=Sea&tags=a&tags=b&meta=%7B%22n%22%3A1%7D')
   const bytes = makeBody({ type: 'image/png' }, { ...values, files: { '': [cover] } }, named)
   assert.deepEqual([bytes.payload, bytes.contentType], [cover, 'image/png'])
 })
