@@ -49,3 +49,27 @@ async function addRoutes(
   const text = await readFile(file, 'utf8')
   await writeFile(file, text.replace('routes:\n', `routes:\n${lines.join('\n')}\n`))
 }
+
+export const sharingActions = scaled(2000, 20)
+export const sharedFile = 'src/shared.ts'
+
+/** The to-do project with many more actions, each at a path of its own, that import the same file. */
+export async function makeSharingProject(): Promise<BenchProject> {
+  const project = await makeDemo()
+  await mkdir(path.join(project.folder, 'src/sharing'), { recursive: true })
+  await writeFile(path.join(project.folder, sharedFile), 'export const edit = 0\n')
+  const lines: string[] = []
+  for (let index = 0; index < sharingActions; index++) {
+    await writeFile(
+      path.join(project.folder, `src/sharing/action-${index}.ts`),
+      `import { edit } from '../shared.ts'\nexport default class Sharing${index} {\n  handle() {\n    return { edit }\n  }\n}\n`,
+    )
+    lines.push(
+      `  /sharing/${index}: { methods: { GET: { public: true, action: src/sharing/action-${index}.ts, response: { properties: { edit: { type: integer } } } } } }`,
+    )
+  }
+  const file = path.join(project.folder, 'waypost.yml')
+  const text = await readFile(file, 'utf8')
+  await writeFile(file, text.replace('routes:\n', `routes:\n${lines.join('\n')}\n`))
+  return project
+}

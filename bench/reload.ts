@@ -1,10 +1,20 @@
 import { Agent } from 'node:http'
+import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { showEdit, todoAction, todoYaml, type Editable } from '../test/support/dev-edits.ts'
 import { startDev } from '../test/support/dev-session.ts'
 import { atMost, beside, type Figure } from './goal.ts'
 import { startHotHook } from './hot-hook.ts'
-import { bigActions, bigRoutes, makeBigProject, makeDemo, type BenchProject } from './projects.ts'
+import {
+  bigActions,
+  bigRoutes,
+  makeBigProject,
+  makeDemo,
+  makeSharingProject,
+  sharedFile,
+  sharingActions,
+  type BenchProject,
+} from './projects.ts'
 import { scaled } from './scale.ts'
 import { median, quantile } from './statistics.ts'
 
@@ -15,7 +25,7 @@ const restMs = 60
 
 /** Measures the time from writing a file to the first response that shows it. */
 export async function measureReload(): Promise<Figure[]> {
-  return [...(await measureDemo()), ...(await measureBig())]
+  return [...(await measureDemo()), ...(await measureBig()), ...(await measureSharing())]
 }
 
 async function measureDemo(): Promise<Figure[]> {
@@ -46,6 +56,21 @@ async function measureBig(): Promise<Figure[]> {
   const [action = [], yaml = []] = await editByTurns(kinds, bigEdits)
   const size = `${bigRoutes} routes and ${bigActions} actions`
   return [reached(`an action among ${size}`, action, 60), reached(`a route's YAML among ${size}`, yaml, 150)]
+}
+
+/** A file that all actions import: a save changes them all. */
+async function measureSharing(): Promise<Figure[]> {
+  await using project: BenchProject = await makeSharingProject()
+  await using dev = await startDev(project.folder)
+  const shared: Editable = {
+    port: dev.port,
+    file: path.join(project.folder, sharedFile),
+    path: `/sharing/${sharingActions - 1}`,
+    change: (text, edit) => text.replace(/edit = \d+/, `edit = ${edit}`),
+    read: (answer) => answer['edit'],
+  }
+  const [times = []] = await editByTurns([shared], bigEdits)
+  return [reached(`a file that ${sharingActions} actions import`, times, 500)]
 }
 
 function reached(what: string, times: readonly number[], limit: number): Figure {

@@ -6,7 +6,7 @@ import { findFlaws, storeScreenshot } from '../support/browser.ts'
 import { actionFile } from '../support/project-server.ts'
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
-import { checkLooks, openBackendWorld, openSignedIn, type BackendWorld } from './backend-world.ts'
+import { checkLooks, goTo, openBackendWorld, openSignedIn, type BackendWorld } from './backend-world.ts'
 import { isLong, longTest } from '../support/forms.ts'
 
 const script = '<title>x</title><script>window.ran = true</script><img src=x onerror="window.ran = true">'
@@ -113,6 +113,12 @@ describe('the pages of what a release contains', { timeout: 600_000 }, () => {
     await page.getByRole('img', { name: 'Requests in each hour' }).waitFor()
     await page.getByText('of them 4xx and 5xx').waitFor()
     assert.match(await page.locator('.chart-frame').innerText(), /12\s+0\s+24 h ago\s+18 h\s+12 h\s+6 h\s+now/)
+    await goTo(page, '/routes/POST%20%2Ftodo', 'POST /todo')
+    const rightOf = async (role: 'combobox' | 'textbox', name: string) => {
+      const box = (await page.getByRole(role, { name, exact: true }).boundingBox())!
+      return Math.round(box.x + box.width)
+    }
+    assert.equal(await rightOf('combobox', 'File'), await rightOf('textbox', 'Description'))
   })
 
   // In CI, test/backend tests connections over HTTP.
