@@ -58,7 +58,7 @@ describe('generate:action', () => {
     { file: 'src/todo/insert.ts', says: /^src\/todo\/insert.ts already exists$/, hint: /Edit it/ },
     {
       file: 'src/todo/insrt.ts',
-      says: /^No route or cronjob uses src\/todo\/insrt.ts$/,
+      says: /^No route, listener or cronjob uses src\/todo\/insrt.ts$/,
       hint: /Did you mean src\/todo\/insert.ts\?/,
     },
     { file: 'src/x.ts', route: 'POST /tod', says: /^Unknown route 'POST \/tod'$/, hint: /'POST \/todo'/ },
