@@ -50,7 +50,7 @@ export async function listHostVariables(host: Host): Promise<readonly ListedVari
   return [...names].toSorted().map((name) => {
     const use = manifest !== undefined && Object.hasOwn(manifest.variables, name) ? manifest.variables[name] : undefined
     const row = stored.get(name)
-    const here = variable(environment, name) === undefined ? [] : findLocalSources(sources, name)
+    const here = variable(environment, name) === undefined ? [] : findHere(sources, name)
     const isRequired = use !== undefined && !use.optional
     const isSetEverywhere = servers.length === 0 ? here.length > 0 : servers.every(({ has }) => has.has(name))
     return {
@@ -66,6 +66,12 @@ export async function listHostVariables(host: Host): Promise<readonly ListedVari
       changed: row && { at: row.changed_at, by: row.changed_by },
     }
   })
+}
+
+/** Returns where this host sets a variable. What no file sets was given to the process. */
+function findHere(sources: ReturnType<typeof readSources>, name: string): readonly LocalSource[] {
+  const found = findLocalSources(sources, name)
+  return found.length === 0 ? ['environment'] : found
 }
 
 /** @throws WP_SERVER_VARIABLE_UNSET if System does not have it */
