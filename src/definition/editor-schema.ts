@@ -1,8 +1,15 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { escapeStep } from '../schema/index.ts'
 import type { Shape } from './check-structure.ts'
-import { classUseTitle, language, pluginTitle, routeLanguage, routesTitle, schemasLanguage } from './language.ts'
-import { opaque } from './language-parts.ts'
+import {
+  classUseTitle,
+  language,
+  opaque,
+  pluginTitle,
+  routeLanguage,
+  routesTitle,
+  schemasLanguage,
+} from './language.ts'
 import { settingsLanguage } from './settings-language.ts'
 import { multipartType } from '../kit/index.ts'
 import { mediaTypePattern } from './check-media-type.ts'

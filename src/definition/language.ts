@@ -19,6 +19,8 @@ import {
 } from './language-parts.ts'
 import { listenerKeys } from './listener-language.ts'
 
+export { opaque } from './language-parts.ts'
+
 // The rest of the structure of waypost.yml: see language-parts.ts.
 
 export const classUseTitle = 'a class with its config'

@@ -66,6 +66,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
       subscriptions: { active: 1, paused: 0, disabled: 0 },
       postponed: 0,
       waiting: 1,
+      delayed: 0,
       dead: 0,
     })
   })
