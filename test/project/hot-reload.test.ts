@@ -113,6 +113,7 @@ describe('dev', () => {
       ),
     )
     assert.equal(await valueOf('/count'), 0)
+    await waitForReports() // some systems report the save twice
     takeReports()
     await save(() => write(`${folder.linked}/src/value.ts`, 'export const linked = 1\n'))
     assert.deepEqual([await valueOf('/count'), takeReports()], [1, [`reloaded ${folder.linked}/src/value.ts`]])
