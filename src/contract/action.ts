@@ -297,7 +297,7 @@ export interface Context<Key extends ActionKey = ActionKey> {
   /**
    * Returns a response that sends a file or a `Blob` as a download, with `Content-Disposition`, `Last-Modified`, `ETag` and
    * `Range`. Return it from `handle`. `source` is a file URL, a `Blob`, or with `root` a path in a folder.
-   * @throws a problem 404 if there is no such file
+   * @throws a 404 problem if the file does not exist
    */
   file(source: URL | Blob | string, options?: FileOptions): Promise<Response<200 | 206, Raw, undefined>>
   /**

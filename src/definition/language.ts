@@ -21,7 +21,7 @@ import { listenerKeys } from './listener-language.ts'
 
 export { opaque } from './language-parts.ts'
 
-// The rest of the structure of waypost.yml: see language-parts.ts.
+// The structure of waypost.yml. Parts that several entries share are in language-parts.ts.
 
 export const classUseTitle = 'a class with its config'
 

@@ -67,7 +67,7 @@ export const errors = defineErrors({
     message: 'Two files in seeds/ have the name "{name}"',
     hint: 'Rename one of them.',
   },
-  WP_PROJECT_SEED_UNKNOWN: { kind: 'user', status: 500, message: 'There is no seed "{name}"', hint: '{hint}' },
+  WP_PROJECT_SEED_UNKNOWN: { kind: 'user', status: 500, message: 'Unknown seed "{name}"', hint: '{hint}' },
   WP_PROJECT_SEED_PENDING: {
     kind: 'user',
     status: 500,
@@ -98,7 +98,7 @@ export const errors = defineErrors({
     message: 'The database of {connection} has tables, but no migration of a project was applied to it',
     hint: 'They may belong to another program, so they are not dropped. If they do not, drop them by hand.',
   },
-  WP_PROJECT_SCRIPT_MISSING: { kind: 'user', status: 500, message: 'There is no script {file}', hint: '{hint}' },
+  WP_PROJECT_SCRIPT_MISSING: { kind: 'user', status: 500, message: 'File not found: {file}', hint: '{hint}' },
   WP_PROJECT_SCRIPT_FORM: {
     kind: 'user',
     status: 500,

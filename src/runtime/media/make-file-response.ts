@@ -29,7 +29,7 @@ interface Asking {
 
 /**
  * Makes the response of `context.file`.
- * @throws a problem 404 if there is no such file, or 412; WP_RUNTIME_RANGE
+ * @throws a 404 problem if the file does not exist, a 412 problem, WP_RUNTIME_RANGE
  */
 export async function makeFileResponse(
   source: string | URL | Blob,

@@ -1,4 +1,4 @@
-// Imported for its effect: on paper, a value that is longer than its field stands below the field, in full.
+// Prints a value that is longer than its field below the field, in full. Import this module for its side effect.
 const className = 'print-value'
 
 addEventListener('beforeprint', () => {

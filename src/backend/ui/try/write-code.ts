@@ -12,7 +12,7 @@ export interface SentRequest {
   readonly hasToken: boolean
 }
 
-/** A body of another type than JSON. Files are named; whoever runs the code has them. */
+/** A body that is not JSON. The code names its files, which must exist where it runs. */
 export type CodePart =
   | { readonly kind: 'text'; readonly type: string; readonly text: string }
   | { readonly kind: 'bytes'; readonly type: string; readonly file: string }
