@@ -98,7 +98,12 @@ export const errors = defineErrors({
     message: 'The database of {connection} has tables, but no migration of a project was applied to it',
     hint: 'They may belong to another program, so they are not dropped. If they do not, drop them by hand.',
   },
-  WP_PROJECT_SCRIPT_MISSING: { kind: 'user', status: 500, message: 'File not found: {file}', hint: '{hint}' },
+  WP_PROJECT_SCRIPT_MISSING: {
+    kind: 'user',
+    status: 500,
+    message: '"{file}" is not a script of the project',
+    hint: '{hint}',
+  },
   WP_PROJECT_SCRIPT_FORM: {
     kind: 'user',
     status: 500,
