@@ -18,6 +18,14 @@ export interface RowCondition {
   readonly versions?: 'one' | 'several' | undefined
 }
 
+/** Which row a statement changes, and what it writes. */
+export interface ChangeCondition extends RowCondition {
+  /** The columns that the body has. */
+  readonly written: readonly string[]
+  /** The references whose rows must exist for the caller. */
+  readonly references: readonly ReferencePlan[]
+}
+
 interface OwnedUse {
   readonly access: Access
   readonly isList?: boolean

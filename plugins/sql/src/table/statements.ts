@@ -1,8 +1,15 @@
 import type { DatabaseKind } from 'waypost'
 import { defaultPageBytes } from './config.ts'
+import { InsertStatements } from './insert-statements.ts'
 import { isConverted, ListConditions, type ListShape } from './list-conditions.ts'
 import type { ReferencePlan, TablePlan } from './plan.ts'
-import { joinConditions, RowConditions, type Access, type RowCondition } from './row-conditions.ts'
+import {
+  joinConditions,
+  RowConditions,
+  type Access,
+  type ChangeCondition,
+  type RowCondition,
+} from './row-conditions.ts'
 import { extraPrefix, quote, StatementValues, type Statement } from './statement-values.ts'
 import { writeRead } from './time-form.ts'
 
@@ -24,14 +31,6 @@ export function isTrue(value: unknown): boolean {
   return value === true || value === 1
 }
 
-/** Which row a statement changes, and what it writes. */
-export interface ChangeCondition extends RowCondition {
-  /** The columns that the body has. */
-  readonly written: readonly string[]
-  /** The references whose rows must exist for the caller. */
-  readonly references: readonly ReferencePlan[]
-}
-
 /** Writes the statements of a plan for one kind of database. Identifiers come only from the plan. */
 export class StatementWriter {
   readonly #plan: TablePlan
@@ -39,6 +38,7 @@ export class StatementWriter {
   readonly #values: StatementValues
   readonly #rows: RowConditions
   readonly #lists: ListConditions
+  readonly #inserts: InsertStatements
 
   constructor(plan: TablePlan, kind: DatabaseKind) {
     this.#plan = plan
@@ -46,6 +46,8 @@ export class StatementWriter {
     this.#values = new StatementValues(plan, kind)
     this.#rows = new RowConditions(plan, kind, this.#values)
     this.#lists = new ListConditions({ plan, kind, values: this.#values, rows: this.#rows })
+    const returning = () => this.#responseColumns()
+    this.#inserts = new InsertStatements({ plan, values: this.#values, rows: this.#rows, returning })
   }
 
   list(shape: ListShape): Statement {
@@ -99,30 +101,8 @@ export class StatementWriter {
     return this.#values.end(`select ${found.join(', ')}`)
   }
 
-  insert({ access, written, references }: ChangeCondition): Statement {
-    const { table, owner, version, set } = this.#plan
-    const now = (this.#plan.now ?? []).filter((name) => !written.includes(name))
-    const columns = [...written, ...Object.keys(set), ...now]
-    const values = [
-      ...written.map((name) => this.#values.bindBody(name)),
-      ...Object.entries(set).map(([name, source]) => this.#values.bindSet(name, source)),
-      ...now.map((name) => this.#values.bindSet(name, { from: 'now' })),
-    ]
-    if (owner !== undefined && owner.parent === undefined) {
-      columns.push(owner.column)
-      values.push(this.#values.bindSource(owner.column, { from: 'user' }))
-    }
-    if (version !== undefined) {
-      columns.push(version.column)
-      values.push('1')
-    }
-    const conditions = references.map((one) => this.#rows.reference(one, { written, access, isNew: true }))
-    const selected = conditions.length === 0 ? `values (${values.join(', ')})` : `select ${values.join(', ')}`
-    const row =
-      columns.length === 0
-        ? 'default values'
-        : `(${columns.map(quote).join(', ')}) ${selected}${joinConditions(conditions)}`
-    return this.#values.end(`insert into ${quote(table)} ${row} returning ${this.#responseColumns()}`)
+  insert(change: ChangeCondition): Statement {
+    return this.#inserts.one(change)
   }
 
   update({ written, references, ...condition }: ChangeCondition): Statement {
