@@ -38,6 +38,7 @@ export {
   type GuardedInit,
   type JsonSchema,
   type MakeOptions,
+  type MethodAccess,
   type OpenConnection,
   type OpenOptions,
   type OperationInput,

@@ -132,6 +132,18 @@ export interface ActionUse {
    * uses them, for example `GET /todo`.
    */
   readonly actions: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** The methods that use each of these actions, by the name of the action. One that no method uses is missing. */
+  readonly methods: Readonly<Record<string, readonly MethodAccess[]>>
+}
+
+/** Who may call a method of a route. */
+export interface MethodAccess {
+  readonly method: string
+  readonly path: string
+  /** No token is required. */
+  readonly public: boolean
+  /** A token needs one of these scopes; an empty list accepts any valid token. */
+  readonly scopes: readonly string[]
 }
 
 /** A problem in the config of an action, found by `describe`. */

@@ -4,6 +4,7 @@ import type {
   ActionUse as DescribedUse,
   ConfigProblem,
   JsonSchema,
+  MethodAccess,
   TablesSnapshot,
 } from '../contract/index.ts'
 import { bodylessStatuses, isJsonType } from '../kit/index.ts'
@@ -76,10 +77,16 @@ export async function describeActions(
     databases: omitUndefined(mapValues(connections, (connection) => classes.connections[connection.class]?.migrations)),
   }
   const byClass = groupConfigs(context, places, configs)
+  const methods = groupMethods(context, places)
   const actions = places.map((place) => ({
     class: place.action.class,
     config: configOf(place).value,
-    use: { ...makeUse(context, place), ...shared, actions: byClass.get(place.action.class)! },
+    use: {
+      ...makeUse(context, place),
+      ...shared,
+      actions: byClass.get(place.action.class)!,
+      methods: methods.get(place.action.class)!,
+    },
     tablesOf: tablesIn.get(place.node)!.map(({ connection }) => connection),
   }))
   const { results, tables = {} } = await describe(actions, definition)
@@ -146,10 +153,26 @@ function groupConfigs(
   )
 }
 
+/** Returns who may call the methods that use actions, by class, then by the name of the action. */
+function groupMethods(
+  { sections }: DefinitionContext,
+  places: readonly Place[],
+): ReadonlyMap<string, DescribedUse['methods']> {
+  const names = new Map<Node, string>([...sections.action.entries].map(([name, { value }]) => [value, name]))
+  const nameOf = ({ node, method, route }: Place) => names.get(node) ?? `${method.method} ${route.path}`
+  const accessOf = ({ method: { method, public: isPublic, scopes }, route }: Place): MethodAccess => {
+    return { method, path: route.path, public: isPublic, scopes }
+  }
+  const groups = [...Map.groupBy(places, ({ action }) => action.class)]
+  const byName = (group: readonly Place[]) =>
+    [...Map.groupBy(group, nameOf)].map(([at, same]) => [at, same.map(accessOf)])
+  return new Map(groups.map(([name, group]) => [name, Object.fromEntries(byName(group)) as DescribedUse['methods']]))
+}
+
 function makeUse(
   { plainPaths }: DefinitionContext,
   { route, method }: Place,
-): Omit<DescribedUse, 'schemas' | 'events' | 'connections' | 'databases' | 'actions'> {
+): Omit<DescribedUse, 'schemas' | 'events' | 'connections' | 'databases' | 'actions' | 'methods'> {
   return omitUndefined({
     method: method.method,
     path: route.path,

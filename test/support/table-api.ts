@@ -27,6 +27,8 @@ export interface ApiOptions {
   /** Schemas of requests that methods declare. */
   readonly requests?: Readonly<Record<string, JsonSchema>>
   readonly isPublic?: boolean
+  /** The scopes of routes, of which a caller needs one. */
+  readonly scopes?: Readonly<Record<string, readonly string[]>>
 }
 
 export interface Call {
@@ -110,7 +112,10 @@ interface Received {
   readonly db: unknown
 }
 
-async function makeMethod(route: string, { url, tables, requests = {}, isPublic = false, ...options }: ApiOptions) {
+async function makeMethod(
+  route: string,
+  { url, tables, requests = {}, isPublic = false, scopes = {}, ...options }: ApiOptions,
+) {
   const [method = '', where = '', name = 'Main'] = route.split(' ')
   const actions: Readonly<Record<string, TableConfig>> = { Main: options.config, ...options.actions }
   const config = actions[name]!
@@ -125,6 +130,7 @@ async function makeMethod(route: string, { url, tables, requests = {}, isPublic 
     connections: {},
     databases: {},
     actions: actions as unknown as ActionUse['actions'],
+    methods: groupMethods(options.routes, { isPublic, scopes }),
   }
   const found = sqlTable.describe!(config, use, { System: { tables } })
   const errors = (found.problems ?? []).filter(({ severity }) => severity !== 'warning')
@@ -190,6 +196,18 @@ async function makeMethod(route: string, { url, tables, requests = {}, isPublic 
       }
     },
   }
+}
+
+function groupMethods(
+  routes: readonly string[],
+  { isPublic, scopes }: Required<Pick<ApiOptions, 'isPublic' | 'scopes'>>,
+): ActionUse['methods'] {
+  const methods = routes.map((route) => {
+    const [method = '', where = '', name = 'Main'] = route.split(' ')
+    return { name, access: { method, path: where, public: isPublic, scopes: scopes[route] ?? [] } }
+  })
+  const groups = Object.entries(Object.groupBy(methods, ({ name }) => name))
+  return Object.fromEntries(groups.map(([name, same]) => [name, same!.map(({ access }) => access)]))
 }
 
 type Handled = Awaited<ReturnType<Action['handle']>>

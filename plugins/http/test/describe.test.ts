@@ -15,6 +15,7 @@ const use: ActionUse = {
   connections: { Stock: 'http', Orders: 'sqlite' },
   databases: { Orders: 'sqlite' },
   actions: {},
+  methods: {},
 }
 
 const tables = {}

@@ -118,6 +118,7 @@ const use: ActionUse = {
   connections: { Orders: 'sqlite' },
   databases: { Orders: 'sqlite' },
   actions: {},
+  methods: {},
 }
 const describe = (query: string, more: Partial<ActionUse> = {}, connection = 'System') =>
   sqlQuery.describe!({ connection, query }, { ...use, ...more }, {})

@@ -53,7 +53,7 @@ export async function describeActions(
   const known = new Map<string, KnownDescription>()
   const actionTexts = new Map<unknown, string>()
   const textOfOthers = ({ use }: ActionToDescribe): string => {
-    const text = actionTexts.get(use.actions) ?? JSON.stringify(use.actions)
+    const text = actionTexts.get(use.actions) ?? JSON.stringify([use.actions, use.methods])
     actionTexts.set(use.actions, text)
     return text
   }
@@ -109,7 +109,7 @@ function findPlugin(plugins: readonly BuiltPlugin[], { class: name }: ActionToDe
 
 /** Actions with equal keys have equal descriptions if their shared inputs are equal too. */
 function keyOf(action: ActionToDescribe, plugins: readonly BuiltPlugin[]): string {
-  const { schemas: _, events: __, connections: ___, actions: ____, ...use } = action.use
+  const { schemas: _, events: __, connections: ___, actions: ____, methods: _____, ...use } = action.use
   return JSON.stringify([findPlugin(plugins, action)?.source.key, action.class, action.config, use])
 }
 

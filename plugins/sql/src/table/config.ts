@@ -1,3 +1,5 @@
+import { embedSchemas, type EmbedConfig } from './embed/embed-config.ts'
+
 /** Values by column: a constant, `$now`, `$user.id` or `$params.NAME`. */
 export type ValueMap = Readonly<Record<string, unknown>>
 
@@ -23,6 +25,9 @@ export interface TableConfig {
   readonly unindexed?: readonly string[]
   readonly limit?: { readonly default?: number; readonly max?: number; readonly max_bytes?: number }
   readonly json?: Readonly<Record<string, JsonLimits>>
+  /** Rows of other tables, by the name of the property that has them. */
+  readonly embed?: Readonly<Record<string, EmbedConfig>>
+  readonly embed_always?: readonly string[]
 }
 
 /** Limits of what callers write into a JSON column. */
@@ -210,6 +215,7 @@ export const tableConfigSchema = {
       description: 'Limits for the values that callers write to JSON columns, by column',
       additionalProperties: jsonLimits,
     },
+    ...embedSchemas,
   },
   additionalProperties: false,
 }

@@ -1,12 +1,14 @@
 import type { ActionDescription, ActionHttp, ActionUse, ConfigProblem, JsonSchema, TablesSnapshot } from 'waypost'
 import type { TableConfig } from './config.ts'
 import { checkDeclared, narrowRequest, narrowSchema } from './declared.ts'
+import { resolveEmbeds } from './embed/resolve-embeds.ts'
 import { resolveListing } from './listing.ts'
 import {
   isLossy,
   planFormat,
   formOf,
   valueTypeOf,
+  type EmbedPlan,
   type ListPlan,
   type PlanColumn,
   type ReferencePlan,
@@ -33,12 +35,14 @@ export function describeTable(
   const params = describeParams(table, writing)
   const { list, scans = table.table.view === true } =
     table.operation === 'list' ? resolveListing(table, writing) : ({} as Partial<ReturnType<typeof resolveListing>>)
+  const isReading = table.operation === 'list' || table.operation === 'read'
+  const embeds = isReading ? resolveEmbeds(table, writing) : []
   warnAboutNumbers(table, writing)
   checkJsonLimits(table)
   warnAboutUnprotected(table, writing)
   const isBroken = () => problems.some(({ severity }) => severity !== 'warning')
   if (isBroken()) return { problems }
-  const description = describeMethod(table, writing, { params, list, scans, references })
+  const description = describeMethod(table, writing, { params, list, scans, references, embeds })
   checkDeclared(table, description)
   return isBroken() ? { problems } : { ...description, problems }
 }
@@ -48,6 +52,7 @@ interface Parts {
   readonly list: ListPlan | undefined
   readonly scans: boolean
   readonly references: readonly ReferencePlan[]
+  readonly embeds: readonly EmbedPlan[]
 }
 
 function describeMethod(table: TableUse, writing: Writing, { params, ...parts }: Parts): ActionDescription {
@@ -200,7 +205,7 @@ function findLocation({ key }: Pick<TableUse, 'key'>, { where, owner, columns }:
 function makePlan(
   { use, config, connection, operation, table, key, params }: TableUse,
   writing: Writing,
-  { list, scans, references }: Omit<Parts, 'params'>,
+  { list, scans, references, embeds }: Omit<Parts, 'params'>,
 ) {
   const { columns, where, owner, version, write, set } = writing
   const location = operation === 'insert' ? findLocation({ key }, writing) : undefined
@@ -247,6 +252,7 @@ function makePlan(
     where,
     ...(owner && { owner }),
     ...(references.length > 0 && { references }),
+    ...(embeds.length > 0 && { embeds }),
     ...(version && { version }),
     key: ['list', 'insert'].includes(operation) ? [] : key.filter((name) => params.includes(name)),
     ...(isWriting && key.every((name) => columns.includes(name)) && { identity: key }),

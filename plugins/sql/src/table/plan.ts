@@ -81,6 +81,29 @@ export interface ReferencePlan {
   readonly inPath?: true
 }
 
+/** Rows of another table that a row can contain. */
+export interface EmbedPlan {
+  /** The property of the row. */
+  readonly name: string
+  readonly table: string
+  /** The column of this table, and the one of the other table, whose values are equal. */
+  readonly own: string
+  readonly other: string
+  /** The columns of the other table that statements name. */
+  readonly types: Readonly<Record<string, PlanColumn>>
+  /** The columns of the embedded rows. */
+  readonly columns: readonly string[]
+  /** Which rows of the other table exist for a caller. */
+  readonly where: Sources
+  readonly owner?: OwnerPlan
+  /** Set if several rows refer to one: their complete order, and how many a response has at most. */
+  readonly many?: { readonly sort: readonly SortTerm[]; readonly limit: number }
+  /** A caller needs one of these scopes; an empty list means any user. Undefined for all who may call the method. */
+  readonly scopes?: readonly string[]
+  /** All rows have it, without being asked for. */
+  readonly always?: true
+}
+
 /** What `make` needs to know about one method. */
 export interface TablePlan extends ActionPlan {
   readonly format: typeof planFormat
@@ -94,6 +117,8 @@ export interface TablePlan extends ActionPlan {
   /** The conditions that all rows of the API meet. */
   readonly where: Sources
   readonly owner?: OwnerPlan
+  /** The rows of other tables that the rows of a list or a read can contain. */
+  readonly embeds?: readonly EmbedPlan[]
   /** The references that the method checks. */
   readonly references?: readonly ReferencePlan[]
   readonly version?: { readonly column: string; readonly required: boolean }

@@ -39,6 +39,16 @@ export function resolveTableUse(
   return operation && { config, use, connection, table, snapshot: tables[connection]!, key, params, operation, report }
 }
 
+/**
+ * Returns how another action serves its table, as far as its rows are read by this method.
+ * @param report called for what does not work in this method
+ */
+export function makeOtherUse(own: TableUse, config: TableConfig, report: Report): TableUse | undefined {
+  const { connection, snapshot } = own
+  const table = findTable({ name: config.table, connection }, { [connection]: snapshot }, report)
+  return table && { ...own, config, table, key: findKey(config, table, report), operation: 'list', report }
+}
+
 function findTable(
   { name, connection }: { readonly name: string; readonly connection: string },
   tables: Readonly<Record<string, TablesSnapshot>>,

@@ -32,7 +32,7 @@ describe('owner rules and references', () => {
       connections: {},
       databases: {},
     }
-    const description = describeTable(config, { ...use, actions }, { System: { tables: { ticket, note: table } } })
+    const description = describeTable(config, { ...use, actions, methods: {} }, { System: { tables: { ticket, note: table } } })
     return { problems: problemsOf(description), plan: description.plan as TablePlan }
   }
   interface Place {
@@ -137,6 +137,7 @@ test('a column that refers to an id, also through other tables, has the type of 
         connections: {},
         databases: {},
         actions: {},
+        methods: {},
       },
       known,
     )

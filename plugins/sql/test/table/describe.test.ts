@@ -223,6 +223,7 @@ test('columns with unusual names are described like others', () => {
       connections: {},
       databases: {},
       actions: {},
+      methods: {},
     },
     { System: { tables: { t: { columns, key: ['id'] } } } },
   )

@@ -65,6 +65,7 @@ export function run(
     connections: {},
     databases: {},
     actions: {},
+    methods: {},
     ...more,
   }
   return describeTable(config as TableConfig, use, tables)

@@ -66,6 +66,7 @@ const describeList = (table: TableSnapshot, more: Partial<TableConfig> = {}) =>
       databases: {},
       connections: {},
       actions: {},
+      methods: {},
     },
     { System: { tables: { event: table } } },
   )

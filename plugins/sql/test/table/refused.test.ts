@@ -223,6 +223,7 @@ function describe(operation: 'insert' | 'delete' | 'list') {
     connections: {},
     databases: {},
     actions: {},
+    methods: {},
   }
   return describeTable({ table: 'post', columns: 'all' }, use, { System: { tables: { post: table } } }).plan
 }

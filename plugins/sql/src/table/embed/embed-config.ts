@@ -1,0 +1,82 @@
+/** Rows of another table in the rows of an action: one that a column refers to, or those that refer to the row. */
+export interface EmbedConfig {
+  /** The action whose rows and rules these are. Only a row without an owner rule needs none. */
+  readonly from?: string
+  /** The column of this table that refers to the row, or the column of the other table that refers to this one. */
+  readonly by: string
+  /** Whether they are several rows, where the column may mean both: a table that refers to itself. */
+  readonly many?: boolean
+  readonly columns?: readonly string[]
+  readonly sort?: readonly string[]
+  readonly limit?: number
+}
+
+/** The highest number of names in `embed`. */
+export const maxEmbeds = 5
+/** The highest number of embedded rows in a response: those of a list times the limits of what it embeds. */
+export const maxEmbeddedRows = 5000
+/** The default number of rows that refer to one row. */
+export const defaultEmbedLimit = 16
+
+const text = { type: 'string', minLength: 1 }
+/** Names are properties of rows and are listed in the query, so they have neither commas nor dots. */
+export const embedName = { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$' }
+
+const embedEntry = {
+  type: 'object',
+  required: ['by'],
+  properties: {
+    from: {
+      ...text,
+      description: 'The action whose rows are embedded, with its columns and its rules',
+    },
+    by: {
+      ...text,
+      description:
+        'The column of this table that refers to the row, or the column of the other one that refers to this',
+    },
+    many: {
+      type: 'boolean',
+      description: 'Whether several rows are embedded. Only needed if the table refers to itself',
+    },
+    columns: {
+      type: 'array',
+      items: text,
+      uniqueItems: true,
+      minItems: 1,
+      description: 'The columns of embedded rows; by default those of the action',
+    },
+    sort: {
+      type: 'array',
+      items: { type: 'string', pattern: '^-?[^-]' },
+      uniqueItems: true,
+      minItems: 1,
+      description: 'The order of several rows; by default that of the action',
+    },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      description: 'The highest number of rows that refer to one row; by default that of the action',
+    },
+  },
+  additionalProperties: false,
+}
+
+/** The keys of the config of `sql-table` that are about embedded rows. */
+export const embedSchemas = {
+  embed: {
+    type: 'object',
+    description: 'Rows of other tables that callers can have in the rows of this one, by name, with ?embed=NAME',
+    propertyNames: embedName,
+    minProperties: 1,
+    maxProperties: maxEmbeds,
+    additionalProperties: embedEntry,
+  },
+  embed_always: {
+    type: 'array',
+    description: 'Which of them all rows have',
+    items: embedName,
+    uniqueItems: true,
+  },
+}

@@ -1,0 +1,123 @@
+import { typeOf } from '../owner-rules.ts'
+import type { EmbedPlan, PlanColumn, SortTerm } from '../plan.ts'
+import { completeSort, parseSortTerm } from '../sort.ts'
+import { checkColumn, columnOf, type TableUse } from '../table-use.ts'
+import type { Writing } from '../writing.ts'
+import { findAccess, isNarrower } from './embed-access.ts'
+import { defaultEmbedLimit, type EmbedConfig } from './embed-config.ts'
+import { findTarget, type EmbedTarget } from './find-target.ts'
+
+/** Checks which rows of other tables the rows of a method can contain. */
+export function resolveEmbeds(table: TableUse, writing: Writing): readonly EmbedPlan[] {
+  const { embed = {}, embed_always: always = [] } = table.config
+  for (const [index, name] of always.entries())
+    if (!Object.hasOwn(embed, name))
+      table.report(`/embed_always/${index}`, `"embed" has no "${name}"`, {
+        unknown: { name, known: Object.keys(embed) },
+      })
+  return Object.entries(embed).flatMap(([name, config]) => {
+    if (writing.columns.includes(name))
+      table.report(`/embed/${name}`, `"${name}" is a column of the rows`, { hint: 'Choose another name' })
+    const target = findTarget(name, config, table)
+    return target === undefined ? [] : makePlan({ name, config, target, table, isAlways: always.includes(name) })
+  })
+}
+
+interface Resolving {
+  readonly name: string
+  readonly config: EmbedConfig
+  readonly target: EmbedTarget
+  readonly table: TableUse
+  readonly isAlways: boolean
+}
+
+function makePlan({ name, config, target, table, isAlways }: Resolving): EmbedPlan {
+  const { isMany, own, other } = target
+  const { where, owner } = target.writing
+  const columns = chooseColumns(name, config, { target, table })
+  const sort = isMany ? resolveSort(name, config, { target, table }) : []
+  const scopes = findAccess(name, config, table)
+  if (isAlways) checkAlways(name, scopes, table)
+  if (!isMany && (config.sort !== undefined || config.limit !== undefined))
+    table.report(`/embed/${name}/${config.sort === undefined ? 'limit' : 'sort'}`, 'Only one row is embedded', {
+      hint: 'Remove it',
+    })
+  if (isMany) warnAboutScan(name, config, { target, table })
+  const used = new Set([
+    other,
+    ...columns,
+    ...Object.keys(where),
+    ...(owner === undefined ? [] : [owner.column]),
+    ...sort.map(({ column }) => column),
+  ])
+  const { max = 100, default: normal = Math.min(defaultEmbedLimit, max) } = target.table.config.limit ?? {}
+  return {
+    name,
+    table: target.table.config.table,
+    own,
+    other,
+    types: Object.fromEntries(
+      [...used].sort().map((one): [string, PlanColumn] => [one, typeOf(one, target.table.table)!]),
+    ),
+    columns,
+    where,
+    ...(owner && { owner }),
+    ...(isMany && { many: { sort, limit: config.limit ?? normal } }),
+    ...(scopes && { scopes }),
+    ...(isAlways && { always: true as const }),
+  }
+}
+
+interface Place {
+  readonly target: EmbedTarget
+  readonly table: TableUse
+}
+
+function chooseColumns(name: string, { columns }: EmbedConfig, { target, table }: Place): readonly string[] {
+  const known = target.writing.columns
+  if (columns === undefined) return known
+  return columns.filter((column, index) => {
+    const at = `/embed/${name}/columns/${index}`
+    if (!checkColumn(column, target.table.table, table.report, at)) return false
+    if (known.includes(column)) return true
+    table.report(at, `"${column}" is not in the "columns" of the action`, { unknown: { name: column, known } })
+    return false
+  })
+}
+
+function resolveSort(name: string, { sort }: EmbedConfig, { target, table }: Place): readonly SortTerm[] {
+  const { config, table: other, key } = target.table
+  const terms = (sort ?? config.sort ?? []).map(parseSortTerm)
+  const usable = terms.filter(({ column }, index) => {
+    if (sort === undefined) return columnOf(other, column) !== undefined
+    const at = `/embed/${name}/sort/${index}`
+    if (!checkColumn(column, other, table.report, at)) return false
+    if (columnOf(other, column)!.type !== 'json') return true
+    table.report(at, `Rows cannot be sorted by "${column}", because it contains JSON`)
+    return false
+  })
+  return completeSort(usable, key)
+}
+
+function checkAlways(name: string, scopes: EmbedPlan['scopes'], table: TableUse): void {
+  if (!isNarrower(scopes, table.use)) return
+  const { method, path } = table.use
+  table.report(`/embed_always`, `Not all callers of ${method} ${path} may call a GET of the action of "${name}"`, {
+    hint: 'Remove it, so that callers ask for it with ?embed, or give both the same scopes',
+  })
+}
+
+/** Without an index, each row reads the whole other table. */
+function warnAboutScan(name: string, { by }: EmbedConfig, { target, table }: Place): void {
+  const { table: other, config, key } = target.table
+  const indexes = [key, ...(other.unique ?? []), ...(other.index ?? [])]
+  if (indexes.some(([first]) => first === by)) return
+  table.report(
+    `/embed/${name}/by`,
+    `No index of "${config.table}" begins with "${by}", so each row reads all of them`,
+    {
+      severity: 'warning',
+      hint: `Add an index: [${by}]`,
+    },
+  )
+}
