@@ -5,6 +5,8 @@ export { Kysely } from 'kysely'
 export {
   columnTypes,
   openSqlite,
+  readInteger,
+  readTimestamp,
   type OpenPostgresOptions,
   type OpenSqliteOptions,
   type SharedPostgres as PostgresDatabase,

@@ -7,6 +7,7 @@ import { checkNumbers, findUnusualNumbers } from './check-numbers.ts'
 import { exactIntegers, isExactLimit, limitIntegers } from './limit-integers.ts'
 import { movePrototype, ownPropertyOptions } from './object-names.ts'
 import { withAlternatives } from './parameter-alternatives.ts'
+import { withLists } from './split-lists.ts'
 import { withSuggestions } from './suggest-parameters.ts'
 import { addSteps, makePatternEngine, makeStepKeyword, StepBudget } from './step-budget.ts'
 import {
@@ -102,7 +103,13 @@ export function compileValidator(written: JsonSchema, allNamed: NamedSchemas, pa
   const found = part === 'query' ? withSuggestions(nullable, schema, named) : nullable
   const hasNumbers = mentions('integer', schema, named) || mentions('number', schema, named)
   const strict = hasNumbers ? withStrictNumbers({ check: found, findAllErrors, part }) : found
-  return withAlternatives(strict, { schema, named, part, compile: (one, all) => compileValidator(one, all, part) })
+  const read = withAlternatives(strict, {
+    schema,
+    named,
+    part,
+    compile: (one, all) => compileValidator(one, all, part),
+  })
+  return part === 'query' ? withLists(read, schema, named) : read
 }
 
 /**

@@ -2,6 +2,7 @@ import type { JsonSchema } from '../../contract/index.ts'
 import { findRestParameter, listPathParameters } from '../../kit/index.ts'
 import { collectProperties, type Property } from './collect-properties.ts'
 import type { Components } from './components.ts'
+import { explodeKeyword, isSentWithCommas } from '../split-lists.ts'
 import { followReference, type NamedSchemas, type Schema, type SchemaRoot } from '../../schema/index.ts'
 
 export interface ParameterSources {
@@ -50,12 +51,13 @@ function makeParameter(place: Place, { parts }: Property, { components, schemas 
     ...(place.required && (place.in === 'path' || !hasDefault) ? { required: true } : {}),
     ...(description === undefined ? {} : { description }),
     ...(described.some((schema) => schema['deprecated'] === true) ? { deprecated: true } : {}),
+    ...(place.in === 'query' && described.some(isSentWithCommas) ? { explode: false } : {}),
     schema: own.length === 1 ? withoutDescription(own[0]!) : { allOf: own },
   }
 }
 
-/** Removes the description, which the parameter itself has. */
-function withoutDescription({ description: _, ...schema }: Schema): Schema {
+/** Removes what the parameter itself says. */
+function withoutDescription({ description: _, [explodeKeyword]: __, ...schema }: Schema): Schema {
   return schema
 }
 

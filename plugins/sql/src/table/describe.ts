@@ -1,6 +1,7 @@
 import type { ActionDescription, ActionHttp, ActionUse, ConfigProblem, JsonSchema, TablesSnapshot } from 'waypost'
 import type { TableConfig } from './config.ts'
 import { checkDeclared, narrowRequest, narrowSchema } from './declared.ts'
+import { withEmbedded, withEmbedParameter, type ResolvedEmbed } from './embed/describe-embeds.ts'
 import { resolveEmbeds } from './embed/resolve-embeds.ts'
 import { resolveListing } from './listing.ts'
 import {
@@ -8,7 +9,6 @@ import {
   planFormat,
   formOf,
   valueTypeOf,
-  type EmbedPlan,
   type ListPlan,
   type PlanColumn,
   type ReferencePlan,
@@ -52,20 +52,20 @@ interface Parts {
   readonly list: ListPlan | undefined
   readonly scans: boolean
   readonly references: readonly ReferencePlan[]
-  readonly embeds: readonly EmbedPlan[]
+  readonly embeds: readonly ResolvedEmbed[]
 }
 
 function describeMethod(table: TableUse, writing: Writing, { params, ...parts }: Parts): ActionDescription {
   const { declared } = table.use
   const request = describeRequest(table, writing)
+  const { list, embeds } = parts
+  const query = withEmbedParameter(list && describeParameters(list, columnsForCallers(table)), embeds)
   return {
     ...(params !== undefined && { params }),
-    ...(parts.list !== undefined && {
-      parameters: narrowSchema(describeParameters(parts.list, columnsForCallers(table)), declared.parameters),
-    }),
+    ...(query !== undefined && { parameters: narrowSchema(query, declared.parameters) }),
     ...(request !== undefined && { request: narrowRequest(request, table.use) }),
-    responses: describeResponses(table, writing),
-    ...describeHttp(table, writing),
+    responses: describeResponses(table, writing, embeds),
+    ...describeHttp(table, writing, embeds),
     plan: makePlan(table, writing, parts),
   }
 }
@@ -73,7 +73,7 @@ function describeMethod(table: TableUse, writing: Writing, { params, ...parts }:
 const problem = { type: 'application/problem+json' }
 
 /** Describes the headers of requests and responses, and the errors of conditions. */
-function describeHttp(table: TableUse, writing: Writing): { readonly http?: ActionHttp } {
+function describeHttp(table: TableUse, writing: Writing, embeds: Parts['embeds']): { readonly http?: ActionHttp } {
   const { version } = writing
   const etag = version === undefined ? {} : { headers: ['ETag'] }
   switch (table.operation) {
@@ -85,7 +85,7 @@ function describeHttp(table: TableUse, writing: Writing): { readonly http?: Acti
       return { http: headers.length === 0 ? {} : { responses: { 201: { headers } } } }
     }
     case 'read':
-      if (version === undefined) return { http: {} }
+      if (!hasEtag(version, embeds)) return { http: {} }
       return { http: { headers: { 'If-None-Match': 'optional' }, responses: { 200: etag, 304: etag } } }
     default:
       return {
@@ -104,15 +104,24 @@ function describeHttp(table: TableUse, writing: Writing): { readonly http?: Acti
   }
 }
 
-function describeResponses(table: TableUse, { columns, version }: Writing): Record<string, JsonSchema> {
-  const row = describeRow(columns, columnsForCallers(table))
+/** Whether some responses of a read have an ETag: those that contain no other rows, whose changes it would not show. */
+function hasEtag(version: Writing['version'], embeds: Parts['embeds']): boolean {
+  return version !== undefined && !embeds.some(({ plan }) => plan.always)
+}
+
+function describeResponses(
+  table: TableUse,
+  { columns, version }: Writing,
+  embeds: Parts['embeds'],
+): Record<string, JsonSchema> {
+  const row = withEmbedded(describeRow(columns, columnsForCallers(table)), embeds)
   switch (table.operation) {
     case 'list':
       return { 200: describeList(row) }
     case 'insert':
       return { 201: row }
     case 'read':
-      return version === undefined ? { 200: row } : { 200: row, 304: { type: 'null' } }
+      return hasEtag(version, embeds) ? { 200: row, 304: { type: 'null' } } : { 200: row }
     case 'replace':
     case 'update':
       return { 200: row }
@@ -219,7 +228,9 @@ function makePlan(
     ...Object.keys(set),
     ...now,
     ...key,
-    ...references.flatMap((one) => one.columns).filter((name) => valueTypeOf(table.columns[name]!) !== undefined),
+    ...[...references.flatMap((one) => one.columns), ...embeds.map(({ plan }) => plan.own)].filter(
+      (name) => valueTypeOf(table.columns[name]!) !== undefined,
+    ),
     ...[owner, version].flatMap((one) => (one === undefined ? [] : [one.column])),
   ])
   const types = [...used].sort().map((name): [string, PlanColumn] => {
@@ -238,7 +249,8 @@ function makePlan(
   })
   // A declared response replaces the derived one, and may look inside the values.
   const isDeclared = Object.keys(use.declared.responses).some((status) => status.startsWith('2'))
-  const hasJson = columns.some((name) => table.columns[name]!.type === 'json')
+  const embedded = embeds.flatMap(({ plan }) => plan.columns.map((name) => plan.types[name]!))
+  const hasJson = [...columns.map((name) => table.columns[name]!), ...embedded].some(({ type }) => type === 'json')
   const isWriting = ['insert', 'replace', 'update'].includes(operation)
   const isTogether = connection === 'System' && use.dispatch !== undefined && use.method !== 'GET'
   return {
@@ -252,7 +264,7 @@ function makePlan(
     where,
     ...(owner && { owner }),
     ...(references.length > 0 && { references }),
-    ...(embeds.length > 0 && { embeds }),
+    ...(embeds.length > 0 && { embeds: embeds.map(({ plan }) => plan) }),
     ...(version && { version }),
     key: ['list', 'insert'].includes(operation) ? [] : key.filter((name) => params.includes(name)),
     ...(isWriting && key.every((name) => columns.includes(name)) && { identity: key }),

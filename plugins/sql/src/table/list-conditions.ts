@@ -1,6 +1,13 @@
 import type { DatabaseKind } from 'waypost'
 import { writeKeyset } from './keyset.ts'
-import { nameFilter, type FilterOperator, type PlanColumn, type SortTerm, type TablePlan } from './plan.ts'
+import {
+  nameFilter,
+  type EmbedPlan,
+  type FilterOperator,
+  type PlanColumn,
+  type SortTerm,
+  type TablePlan,
+} from './plan.ts'
 import type { Access, RowConditions } from './row-conditions.ts'
 import { quote, type Input, type StatementValues } from './statement-values.ts'
 
@@ -16,6 +23,7 @@ export interface ListShape {
   readonly rows: number | undefined
   /** Whether no index serves the filters or the order, as far as is known. */
   readonly isScan: boolean
+  readonly embeds: readonly EmbedPlan[]
 }
 
 export interface UsedFilter {
@@ -64,12 +72,9 @@ export class ListConditions {
     return writeKeyset(terms)
   }
 
-  /** Null is the largest value. PostgreSQL does that itself. */
   order({ column, descending }: SortTerm): string {
-    const compared = this.#values.compared(column)
-    const direction = descending ? `${compared} desc` : compared
-    if (this.#kind === 'postgresql' || !this.#isNullable(column)) return direction
-    return `${direction} nulls ${descending ? 'first' : 'last'}`
+    const isNullable = this.#isNullable(column)
+    return writeOrder(this.#values.compared(column), { descending, isNullable, kind: this.#kind })
   }
 
   /** Reads a value as the database has it. On SQLite an expression has no declared type, so the driver does not convert it. */
@@ -125,6 +130,19 @@ export class ListConditions {
   #isNullable(column: string): boolean {
     return isNullable(this.#plan.types[column]!)
   }
+}
+
+interface OrderOptions {
+  readonly descending: boolean
+  readonly isNullable: boolean
+  readonly kind: DatabaseKind
+}
+
+/** Null is the largest value. PostgreSQL does that itself. */
+export function writeOrder(compared: string, { descending, isNullable: hasNulls, kind }: OrderOptions): string {
+  const direction = descending ? `${compared} desc` : compared
+  if (kind === 'postgresql' || !hasNulls) return direction
+  return `${direction} nulls ${descending ? 'first' : 'last'}`
 }
 
 interface ComparedTime {

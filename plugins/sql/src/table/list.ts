@@ -1,19 +1,11 @@
 import type { Context, DatabaseKind } from 'waypost'
 import { comparesRows } from './keyset.ts'
 import { digestList, readCursor, writeCursor, type CursorValue } from './cursor.ts'
+import { assertFewEmbedded, makeEmbedChoice } from './embed/embed-choice.ts'
+import { makeRowsResponse } from './embed/embed-response.ts'
 import { nameFilter, type SortTerm, type TablePlan } from './plan.ts'
 import { JsonText, markUnfit } from './json-column.ts'
-import {
-  isCutOff,
-  makeAccess,
-  makeDatabaseOpener,
-  makeInput,
-  makeRowResponse,
-  makeRowWriter,
-  restAfter,
-  type Handler,
-  type Row,
-} from './run.ts'
+import { isCutOff, makeAccess, makeDatabaseOpener, makeInput, restAfter, type Handler, type Row } from './run.ts'
 import { completeSort, parseSort } from './sort.ts'
 import { isConverted, isNullable, type ListShape, type UsedFilter } from './list-conditions.ts'
 import { isOwned } from './row-conditions.ts'
@@ -25,8 +17,8 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
   const accessOf = makeAccess(plan)
   const parents = plan.references ?? []
   const list = plan.list!
-  const toResponse = makeRowResponse(plan)
-  const write = makeRowWriter(plan)
+  const toResponse = makeRowsResponse(plan, kind)
+  const choose = makeEmbedChoice(plan)
   const possible = Object.entries(list.filters).flatMap(([column, operators]) =>
     operators.map((operator) => ({ column, operator, name: nameFilter(column, operator) })),
   )
@@ -38,6 +30,8 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
     const { query } = input
     const { sort: sortText, limit = list.limit.default, after: cursor, count: isCounted } = query as ListQuery
     const sort = sortText === undefined ? normalSort : chooseSort(sortText, plan, context)
+    const embeds = choose(query, context)
+    assertFewEmbedded(embeds, limit, context)
     const used = possible.filter(({ name }) => Object.hasOwn(query, name))
     const digest = () =>
       used.length === 0 && sort === normalSort
@@ -56,6 +50,7 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
       ...conditions,
       rows: limit === list.limit.default ? limit + 1 : undefined,
       isScan: sort !== normalSort || readsManyRows(plan, conditions),
+      embeds,
     }
     const key = nameShape(shape)
     const [rows, counted] = await Promise.all([
@@ -75,13 +70,11 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
     )
     const next = hasNext ? writeCursor(digest(), readValues(page.at(-1)!, names)) : null
     const extras = names.filter((name) => !Object.hasOwn(plan.types, name))
-    let unfit: string | undefined
-    for (const row of page) unfit = toResponse(row, extras, context) ?? unfit
-    const entry = page
+    const { texts, unfit } = toResponse(page, { embeds, extras, context })
     const others = { next, ...(counted && { count: counted[0]![countAlias] }) }
     await restAfter(rows)
-    if (write === undefined) return markUnfit({ entry, ...others }, unfit)
-    return new JsonText(`{"entry":[${entry.map(write).join()}],${JSON.stringify(others).slice(1)}`, unfit)
+    if (texts === undefined) return markUnfit({ entry: page, ...others }, unfit)
+    return new JsonText(`{"entry":[${texts.join()}],${JSON.stringify(others).slice(1)}`, unfit)
   }
 }
 
@@ -104,7 +97,10 @@ function describeFilter({ column, operator }: Pick<UsedFilter, 'column' | 'opera
 }
 
 /** Whether no index serves a list in the default order, as far as is known. */
-function readsManyRows({ scans, owner, types }: TablePlan, shape: Omit<ListShape, 'isScan' | 'rows'>): boolean {
+function readsManyRows(
+  { scans, owner, types }: TablePlan,
+  shape: Omit<ListShape, 'isScan' | 'rows' | 'embeds'>,
+): boolean {
   const { access, filters, sort, after } = shape
   if (scans === true || filters.length > 0 || (owner !== undefined && !isOwned(owner, access))) return true
   const terms = sort.map(({ column, descending }) => ({ descending, isNullable: isNullable(types[column]!) }))
@@ -129,8 +125,9 @@ function continueAfter(text: string, { digest, sort, plan, context, kind }: Cont
 
 /** Names the statement of a shape. */
 function nameShape(shape: ListShape): string {
-  const { sort, after, rows } = shape
-  return JSON.stringify([nameConditions(shape), nameSort(sort), after ?? null, rows === undefined])
+  const { sort, after, rows, embeds } = shape
+  const names = embeds.map(({ name }) => name)
+  return JSON.stringify([nameConditions(shape), nameSort(sort), after ?? null, rows === undefined, names])
 }
 
 function nameConditions({ access, filters }: ListShape): string {

@@ -95,9 +95,12 @@ function isGiven(
 }
 
 /** Returns the scopes that give access to the rows of all users, of each rule of a plan. */
-export function listUnless({ owner, references = [] }: Pick<TablePlan, 'owner' | 'references'>): readonly string[] {
-  const owners = [owner, owner?.parent?.rule.owner].concat(
-    references.flatMap(({ rule }) => [rule.owner, rule.owner.parent?.rule.owner]),
-  )
+export function listUnless({
+  owner,
+  references = [],
+  embeds = [],
+}: Pick<TablePlan, 'owner' | 'references' | 'embeds'>): readonly string[] {
+  const rules = [owner, ...references.map(({ rule }) => rule.owner), ...embeds.map((embed) => embed.owner)]
+  const owners = rules.flatMap((one) => [one, one?.parent?.rule.owner])
   return [...new Set(owners.flatMap((one) => one?.unless ?? []))].sort()
 }

@@ -26,6 +26,9 @@ export interface ChangeCondition extends RowCondition {
   readonly references: readonly ReferencePlan[]
 }
 
+/** Which rows of another table exist for a caller. */
+type VisibleRows = Pick<RowRule, 'types' | 'where'> & Partial<Pick<RowRule, 'owner'>>
+
 interface OwnedUse {
   readonly access: Access
   readonly isList?: boolean
@@ -102,7 +105,7 @@ export class RowConditions {
       const own = `${quote(table)}.${quote(name)}`
       return types[name]?.null ? `(${own} is null or ${other} = ${own})` : `${other} = ${own}`
     })
-    const conditions = [...terms, ...this.#visible(rule, alias, access)]
+    const conditions = [...terms, ...this.visible(rule, alias, access)]
     return `exists (select 1 from ${quote(rule.table)} as ${alias}${joinConditions(conditions)})`
   }
 
@@ -116,7 +119,7 @@ export class RowConditions {
       return isOwned(owner, access) ? [`${name} = ${this.#values.addOwn(({ userId }) => userId ?? null)}`] : []
     const { to, rule } = parent
     const alias = this.#values.nextAlias()
-    const conditions = this.#visible(rule, alias, access)
+    const conditions = this.visible(rule, alias, access)
     if (conditions.length === 0) return []
     const [from, other] = [`${quote(rule.table)} as ${alias}`, `${alias}.${quote(to)}`]
     return isList && isOwned(owner, access)
@@ -125,7 +128,7 @@ export class RowConditions {
   }
 
   /** The conditions that the caller has access to a row of another table. */
-  #visible({ types, where, owner }: RowRule, alias: string, access: Access): readonly string[] {
+  visible({ types, where, owner }: VisibleRows, alias: string, access: Access): readonly string[] {
     const conditions = Object.entries(where).map(([name, source]) => {
       const column = `${alias}.${quote(name)}`
       const compared = this.#values.compared(name, types[name], column)
@@ -133,6 +136,7 @@ export class RowConditions {
         ? `${column} is null`
         : `${compared} = ${this.#values.bindSource(name, source, { column: types[name]! })}`
     })
+    if (owner === undefined) return conditions
     return [...conditions, ...this.#owned(`${alias}.${quote(owner.column)}`, owner, { access })]
   }
 

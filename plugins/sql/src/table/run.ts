@@ -214,6 +214,8 @@ export function makeAccess(plan: TablePlan): (principal: Principal | undefined) 
   return (principal) => scopes.filter((scope) => principal?.scopes.includes(scope))
 }
 
+type RowPlan = Pick<TablePlan, 'columns' | 'types' | 'table'>
+
 /** Makes the response of a row. @returns the column of a value that does not fit its type and is sent as null, if any */
 export type RowResponse = (row: Row, extras: readonly string[], context: Context) => string | undefined
 
@@ -224,7 +226,7 @@ export type RowResponse = (row: Row, extras: readonly string[], context: Context
  * A value that does not fit the type of its column must not break a list for everyone: SQLite stores any value in any
  * column, and PostgreSQL has times such as "infinity". It becomes NaN, which Waypost sends as null.
  */
-export function makeRowResponse({ columns, types, table }: TablePlan): RowResponse {
+export function makeRowResponse({ columns, types, table }: RowPlan): RowResponse {
   const numbers = columns.filter((name) => types[name]!.type === 'number')
   const checks = columns.map((name) => [name, fits[types[name]!.type]] as const)
   const reported = new Set<string>()
@@ -279,7 +281,11 @@ const fits: Readonly<Record<ValueType, (value: unknown) => boolean>> = {
  * Returns a function that writes rows whose JSON columns are texts; undefined if no column is. The texts are not parsed:
  * that would take long, and would round numbers.
  */
-export function makeRowWriter({ columns, types, jsonAsText }: TablePlan): ((row: Row) => string) | undefined {
+export function makeRowWriter({
+  columns,
+  types,
+  jsonAsText,
+}: Pick<TablePlan, 'columns' | 'types' | 'jsonAsText'>): ((row: Row) => string) | undefined {
   if (!jsonAsText) return undefined
   const parts = columns.map((name) => ({
     name,

@@ -1,8 +1,10 @@
 import type { DatabaseKind } from 'waypost'
 import { defaultPageBytes } from './config.ts'
+import { writeJsonText } from './embed/embed-cells.ts'
+import { EmbedStatements } from './embed/embed-statements.ts'
 import { InsertStatements } from './insert-statements.ts'
 import { isConverted, ListConditions, type ListShape } from './list-conditions.ts'
-import type { ReferencePlan, TablePlan } from './plan.ts'
+import type { EmbedPlan, ReferencePlan, TablePlan } from './plan.ts'
 import {
   joinConditions,
   RowConditions,
@@ -39,6 +41,7 @@ export class StatementWriter {
   readonly #rows: RowConditions
   readonly #lists: ListConditions
   readonly #inserts: InsertStatements
+  readonly #embeds: EmbedStatements
 
   constructor(plan: TablePlan, kind: DatabaseKind) {
     this.#plan = plan
@@ -48,23 +51,30 @@ export class StatementWriter {
     this.#lists = new ListConditions({ plan, kind, values: this.#values, rows: this.#rows })
     const returning = () => this.#responseColumns()
     this.#inserts = new InsertStatements({ plan, values: this.#values, rows: this.#rows, returning })
+    this.#embeds = new EmbedStatements({ plan, kind, values: this.#values, rows: this.#rows })
   }
 
   list(shape: ListShape): Statement {
-    const { columns, table } = this.#plan
+    const { columns, table, owner } = this.#plan
     const cursors = shape.sort.flatMap(({ column }, index) =>
       isConverted(this.#plan.types[column]!, this.#kind)
         ? `${this.#lists.raw(column)} as ${quote(cursorAlias(index))}`
         : [],
     )
-    const selected = [...columns.map((name) => this.#select(name)), ...cursors].join(', ')
+    const embedded = this.#embeds.select(shape.embeds, shape.access)
+    const selected = [...columns.map((name) => this.#select(name)), ...cursors, ...embedded].join(', ')
     const conditions = this.#lists.of(shape)
     if (shape.after !== undefined) conditions.push(this.#lists.after(shape.sort, shape.after))
     const order = shape.sort.map((term) => this.#lists.order(term)).join(', ')
     const limit = shape.rows === undefined ? this.#values.addOwn(({ rows }) => rows) : String(shape.rows)
-    const where = joinConditions(conditions)
+    const end = `${quote(table)}${joinConditions(conditions)} order by ${order} limit ${limit}`
+    // A list that is sorted without an index would embed rows in all that it sorts.
+    const isSorted = shape.isScan || owner?.parent !== undefined
+    const own = new Set([...columns, ...shape.sort.map(({ column }) => column), ...shape.embeds.map((one) => one.own)])
+    const page = `(select ${[...own].map(quote).join(', ')} from ${end}) as ${quote(table)}`
+    const from = embedded.length > 0 && isSorted ? `${page} order by ${order}` : end
     return this.#values.end(
-      `${this.#mark(shape.isScan)}${this.#limitBytes()}select ${selected} from ${quote(table)}${where} order by ${order} limit ${limit}`,
+      `${this.#mark(shape.isScan)}${this.#limitBytes(shape.embeds)}select ${selected} from ${from}`,
     )
   }
 
@@ -75,12 +85,11 @@ export class StatementWriter {
     )
   }
 
-  read(access: Access): Statement {
-    const { table } = this.#plan
+  read(access: Access, embeds: readonly EmbedPlan[]): Statement {
+    const { table, scans = false } = this.#plan
+    const selected = [this.#responseColumns(), ...this.#embeds.select(embeds, access)].join(', ')
     const where = this.#rows.row({ access })
-    return this.#values.end(
-      `${this.#mark(this.#plan.scans === true)}select ${this.#responseColumns()} from ${quote(table)}${where}`,
-    )
+    return this.#values.end(`${this.#mark(scans)}select ${selected} from ${quote(table)}${where}`)
   }
 
   /** Finds out whether a row exists for the caller, its version, and which of its new references do. */
@@ -177,9 +186,9 @@ export class StatementWriter {
   }
 
   /** Makes the driver stop after so many bytes of rows. */
-  #limitBytes(): string {
+  #limitBytes(embeds: readonly EmbedPlan[]): string {
     const { columns, types, list } = this.#plan
-    const isLimited = columns.some((name) => ['text', 'json'].includes(types[name]!.type))
+    const isLimited = embeds.length > 0 || columns.some((name) => ['text', 'json'].includes(types[name]!.type))
     return isLimited ? limitBytes(list?.limit.bytes ?? defaultPageBytes) : ''
   }
 
@@ -191,8 +200,7 @@ export class StatementWriter {
     if (read !== undefined) return `${read} as ${column}`
     if (!jsonAsText || types[name]!.type !== 'json') return column
     if (this.#kind === 'postgresql') return `${column}::text as ${column}`
-    const text = `cast(${column} as text)`
-    return `case when ${column} is null then null when json_valid(${text}) then ${text} else json_quote(${text}) end as ${column}`
+    return `${writeJsonText(column)} as ${column}`
   }
 
   #responseColumns(): string {

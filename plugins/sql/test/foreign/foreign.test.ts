@@ -327,8 +327,11 @@ test('a column of which rows disagree can be read, filtered and sorted, but not 
       databases: {},
     }
     const all = { table: 'mixed', columns: 'all', ...config } as const
-    return describeTable(all, { ...use, connections: {}, actions: {}, methods: {} }, { System: { tables: { mixed: table } } })
-      .problems
+    return describeTable(
+      all,
+      { ...use, connections: {}, actions: {}, methods: {} },
+      { System: { tables: { mixed: table } } },
+    ).problems
   }
   const lists = problems({ filter: ['at'], sortable: ['at'], unindexed: ['at'] }, 'GET')
   assert.deepEqual(lists ?? [], [])

@@ -32,7 +32,11 @@ describe('owner rules and references', () => {
       connections: {},
       databases: {},
     }
-    const description = describeTable(config, { ...use, actions, methods: {} }, { System: { tables: { ticket, note: table } } })
+    const description = describeTable(
+      config,
+      { ...use, actions, methods: {} },
+      { System: { tables: { ticket, note: table } } },
+    )
     return { problems: problemsOf(description), plan: description.plan as TablePlan }
   }
   interface Place {

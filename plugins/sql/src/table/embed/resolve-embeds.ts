@@ -1,14 +1,16 @@
 import { typeOf } from '../owner-rules.ts'
 import type { EmbedPlan, PlanColumn, SortTerm } from '../plan.ts'
 import { completeSort, parseSortTerm } from '../sort.ts'
-import { checkColumn, columnOf, type TableUse } from '../table-use.ts'
+import { describeRow } from '../schemas.ts'
+import { checkColumn, columnOf, columnsForCallers, type TableUse } from '../table-use.ts'
 import type { Writing } from '../writing.ts'
 import { findAccess, isNarrower } from './embed-access.ts'
 import { defaultEmbedLimit, type EmbedConfig } from './embed-config.ts'
+import type { ResolvedEmbed } from './describe-embeds.ts'
 import { findTarget, type EmbedTarget } from './find-target.ts'
 
 /** Checks which rows of other tables the rows of a method can contain. */
-export function resolveEmbeds(table: TableUse, writing: Writing): readonly EmbedPlan[] {
+export function resolveEmbeds(table: TableUse, writing: Writing): readonly ResolvedEmbed[] {
   const { embed = {}, embed_always: always = [] } = table.config
   for (const [index, name] of always.entries())
     if (!Object.hasOwn(embed, name))
@@ -19,7 +21,9 @@ export function resolveEmbeds(table: TableUse, writing: Writing): readonly Embed
     if (writing.columns.includes(name))
       table.report(`/embed/${name}`, `"${name}" is a column of the rows`, { hint: 'Choose another name' })
     const target = findTarget(name, config, table)
-    return target === undefined ? [] : makePlan({ name, config, target, table, isAlways: always.includes(name) })
+    if (target === undefined) return []
+    const plan = makePlan({ name, config, target, table, isAlways: always.includes(name) })
+    return { plan, row: describeRow(plan.columns, columnsForCallers(target.table)) }
   })
 }
 

@@ -1,0 +1,117 @@
+import type { DatabaseKind } from 'waypost'
+import { readInteger, readTimestamp } from 'waypost/sql'
+import type { PlanColumn } from '../plan.ts'
+import { writeRead } from '../time-form.ts'
+
+/** How the values of embedded rows are read. */
+export interface CellOptions {
+  readonly kind: DatabaseKind
+  /** JSON columns are read as text. */
+  readonly jsonAsText: boolean
+}
+
+/**
+ * Writes the expression of a value in an embedded row, which is an array in JSON. On PostgreSQL, each value is the text that
+ * a row would have. On SQLite, whose columns have values of any type, it is a text or a number: JSON cannot contain bytes,
+ * and numbers would lose digits.
+ */
+export function writeCell(column: PlanColumn, name: string, { kind, jsonAsText }: CellOptions): string {
+  const { type } = column
+  // A cast to text removes the blanks at the end of a `char(5)`.
+  if (kind === 'postgresql')
+    return type === 'text' ? `case when ${name} is not null then concat(${name}) end` : `${name}::text`
+  const read = writeRead(column, name)
+  if (read !== undefined) return read
+  const noBytes = `when 'blob' then ${unfit}`
+  const digits = `when 'real' then printf('%!.17g', ${name})`
+  switch (type) {
+    case 'text':
+    case 'uuid':
+      return `case typeof(${name}) ${noBytes} else ${name} end`
+    case 'number':
+      return `case typeof(${name}) ${digits} ${noBytes} else ${name} end`
+    case 'json':
+      return jsonAsText ? writeJsonText(name) : `case typeof(${name}) ${digits} ${noBytes} else ${name} end`
+    default: {
+      const isSafe = `${name} between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`
+      const integer = `when 'integer' then case when ${isSafe} then ${name} else cast(${name} as text) end`
+      return `case typeof(${name}) ${integer} ${noBytes} else ${name} end`
+    }
+  }
+}
+
+/** A value that fits no text, in place of bytes. */
+const unfit = '0'
+
+/** Writes a JSON column as text. A text of SQLite that is not JSON becomes a string. */
+export function writeJsonText(name: string): string {
+  const text = `cast(${name} as text)`
+  return `case when ${name} is null then null when json_valid(${text}) then ${text} else json_quote(${text}) end`
+}
+
+/** The value of a column in an embedded row. */
+export type Cell = string | number | null
+
+/** Returns what makes the value of an embedded row the one that the driver reads from a row. */
+export function makeCellReader(column: PlanColumn, options: CellOptions): (cell: Cell) => unknown {
+  const read = options.kind === 'postgresql' ? postgresReader(column, options) : sqliteReader(column, options)
+  return (cell) => (cell === null ? null : read(cell))
+}
+
+type Read = (cell: string | number) => unknown
+
+const unchanged: Read = (cell) => cell
+
+function postgresReader({ type }: PlanColumn, { jsonAsText }: CellOptions): Read {
+  switch (type) {
+    case 'id':
+    case 'integer':
+    case 'bigint':
+      return (cell) => readInteger(String(cell))
+    case 'number':
+      return Number
+    case 'boolean':
+      return (cell) => cell === 'true'
+    case 'timestamp':
+      return (cell) => readTimestamp(String(cell))
+    case 'json':
+      return jsonAsText ? unchanged : readJson
+    default:
+      return unchanged
+  }
+}
+
+function sqliteReader(column: PlanColumn, { jsonAsText }: CellOptions): Read {
+  const { type } = column
+  if (writeRead(column, '') !== undefined) return unchanged
+  switch (type) {
+    case 'number':
+      return Number
+    case 'boolean':
+      return (cell) => (cell === 0 || cell === 1 ? cell === 1 : cell)
+    case 'date':
+      return (cell) => (typeof cell === 'string' ? cell.slice(0, 10) : cell)
+    case 'timestamp':
+      return readTime
+    case 'json':
+      return jsonAsText ? unchanged : readJson
+    default:
+      return unchanged
+  }
+}
+
+/** SQLite accepts any text in the column. */
+function readJson(cell: string | number): unknown {
+  try {
+    return JSON.parse(String(cell)) as unknown
+  } catch {
+    return cell
+  }
+}
+
+/** Reads a time as text or in milliseconds, as programs store it. */
+function readTime(cell: string | number): unknown {
+  if (typeof cell === 'string') return readTimestamp(cell)
+  const time = new Date(cell)
+  return Number.isNaN(time.getTime()) ? cell : time.toISOString()
+}
