@@ -49,6 +49,24 @@ describe('editing in dev', { timeout: 600_000 }, () => {
     await page.keyboard.press('Control+S')
     await page.getByText(savedText).waitFor()
     assert.match(await draft.read(main), /Kept while it is loaded/)
+
+    // A page that is open all day loads its data again whenever it is looked at.
+    await world.open('/tables/new')
+    await page.getByLabel('Name', { exact: true }).fill('app_kept')
+    let failed = 0
+    await page.route('**/backend/**', (route) => {
+      if (route.request().url().includes('/draft/table')) failed += 1
+      return route.fulfill(gateway)
+    })
+    await page.evaluate(() => {
+      const { now } = Date
+      Date.now = () => now() + 60_000 // what was loaded is no longer recent
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
+    })
+    await until('loading fails as often as it is tried', () => failed === 3)
+    await page.waitForTimeout(100)
+    await page.unrouteAll()
+    assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'app_kept')
   })
 
   test('an event is added, described, restricted to a new scope, undone and deleted; its file keeps comments', async () => {

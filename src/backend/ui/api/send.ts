@@ -44,6 +44,21 @@ export class Problem extends Error {
   }
 }
 
+interface Loaded {
+  readonly data: unknown
+  readonly error: Error | null
+}
+
+/**
+ * Returns the error that takes the place of what a query loads; undefined while there is earlier data. A page that is loaded
+ * again and cannot be must keep what was typed, unless what it shows is gone.
+ */
+export function loadingErrorOf({ data, error }: Loaded): Error | undefined {
+  if (error === null) return undefined
+  const isGone = error instanceof Problem && error.status === 404 && error.code !== ''
+  return data === undefined || isGone ? error : undefined
+}
+
 /** The data of a response with its ETag. */
 export interface WithEtag<Value> {
   readonly data: Value

@@ -1,6 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { call, type Entry } from '../api/call.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import { PlainTable } from './plain-table.tsx'
 import { ProblemAlert } from './problem.tsx'
 import { settingsTexts as texts } from './setting-texts.ts'
@@ -9,11 +10,12 @@ type Plugin = Entry<'GET /plugin'>
 
 /** The plugins of the active release. */
 export function Plugins() {
-  const { data, error, isError, refetch } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['plugin'],
     queryFn: ({ signal }) => call('GET /plugin', {}, signal),
   })
-  if (isError) return <ProblemAlert error={error} onRetry={() => void refetch()} />
+  const failure = loadingErrorOf({ data, error })
+  if (failure !== undefined) return <ProblemAlert error={failure} onRetry={() => void refetch()} />
   if (data === undefined) return <Skeleton height={96} />
   return (
     <PlainTable<Plugin>

@@ -2,6 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { call, type Entry } from '../api/call.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import { EmptyState } from './empty-state.tsx'
 import { PlainTable } from './plain-table.tsx'
 import { ProblemAlert } from './problem.tsx'
@@ -50,7 +51,8 @@ interface TrafficProps {
 /** Requests, errors and latency of the last 24 hours. */
 export function Traffic({ route, more = [] }: TrafficProps) {
   const loaded = useQuery(trafficQuery(route))
-  if (loaded.isError) return <ProblemAlert error={loaded.error} onRetry={() => void loaded.refetch()} />
+  const loadedError = loadingErrorOf(loaded)
+  if (loadedError !== undefined) return <ProblemAlert error={loadedError} onRetry={() => void loaded.refetch()} />
   if (loaded.data === undefined) return <Skeleton height={160} />
   const { entry, total } = loaded.data
   const isEmpty = entry.length === 0

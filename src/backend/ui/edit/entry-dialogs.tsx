@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import { call, type Entry } from '../api/call.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { RouteLink } from '../components/definition-parts.tsx'
@@ -50,13 +51,13 @@ function useUses(at: string) {
     enabled: canBeUsed,
     staleTime: 0,
   })
-  return { uses: canBeUsed ? found.data?.entry : [], error: found.error }
+  return { uses: canBeUsed ? found.data?.entry : [], error: loadingErrorOf(found) }
 }
 
 /** The places that name an entry. */
 export function Uses({ at }: { readonly at: string }) {
   const { uses, error } = useUses(at)
-  if (error !== null) return <ProblemAlert error={error} />
+  if (error !== undefined) return <ProblemAlert error={error} />
   if (uses === undefined) return null
   return uses.length === 0 ? <p className="soft">{texts.unused}</p> : <UseList uses={uses} />
 }
@@ -173,7 +174,7 @@ export function RenameEntry({ at, text, onRenamed, onClose }: RenameEntryProps) 
             value={to}
             onChange={(event) => setTo(event.currentTarget.value.trim())}
           />
-          {error === null ? null : <ProblemAlert error={error} />}
+          {error === undefined ? null : <ProblemAlert error={error} />}
           {uses === undefined ? null : (
             <div className="stack-small">
               <p>{rename.uses(uses.length)}</p>
@@ -222,7 +223,7 @@ export function DeleteEntry({ at, name, calls, children, onDeleted, onClose }: D
       onClose={onClose}
     >
       <div className="stack-small">
-        {error === null ? null : <ProblemAlert error={error} />}
+        {error === undefined ? null : <ProblemAlert error={error} />}
         {calls === undefined ? null : <p className={calls > 0 ? 'strong' : undefined}>{texts.calls(calls)}</p>}
         {others === undefined || others.length === 0 ? (
           (children ?? <p>{texts.unused}</p>)

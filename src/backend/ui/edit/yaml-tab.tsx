@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { call } from '../api/call.ts'
 import { definitionQuery } from '../api/definition.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import { endSentence, ProblemAlert } from '../components/problem.tsx'
 import { useScopes } from '../components/access.tsx'
 import { CodeEditor } from './code-editor.tsx'
@@ -33,8 +34,9 @@ interface YamlTabProps {
 
 /** The file of an entry, exactly as it is, opened at the entry. */
 export function YamlTab({ at, isLocked = false }: YamlTabProps) {
-  const { data, error, isError, refetch } = useDraftValue(at)
-  if (isError) return <ProblemAlert error={error} onRetry={() => void refetch()} />
+  const { data, error, refetch } = useDraftValue(at)
+  const failure = loadingErrorOf({ data, error })
+  if (failure !== undefined) return <ProblemAlert error={failure} onRetry={() => void refetch()} />
   if (data === undefined) return <Skeleton height={240} />
   if (data.file === null) return <FileEditor file={mainFile} isLocked={isLocked} hasName />
   return <FileEditor file={data.file} entry={data} isLocked={isLocked} hasName />

@@ -5,6 +5,7 @@ import { Suspense, useState, type ReactNode } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { call } from '../api/call.ts'
 import { definitionQuery, tablesQuery } from '../api/definition.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { PageHeader } from '../components/page-header.tsx'
@@ -56,7 +57,8 @@ export function NewTable() {
   const tables = useReferencedTables(connection)
   const navigate = useNavigate()
   const isServer = useServerDraft() !== undefined
-  if (error !== null) return <ProblemAlert error={error} />
+  const failure = loadingErrorOf({ data, error })
+  if (failure !== undefined) return <ProblemAlert error={failure} />
   return (
     <>
       <PageHeader title={build.newTable} text={tableEditorTexts.newText[isServer ? 'server' : 'folder']} />
@@ -93,7 +95,8 @@ export function TableEditor({ connection, name, fallback, children }: TableEdito
   const tables = useReferencedTables(connection)
   const calls = useCalls(connection, name)
   const navigate = useNavigate()
-  if (error !== null) return <ProblemAlert error={error} />
+  const failure = loadingErrorOf({ data, error })
+  if (failure !== undefined) return <ProblemAlert error={failure} />
   if (data === undefined) return <Skeleton height={240} />
   const { table, connections } = data
   if (table === null) return fallback

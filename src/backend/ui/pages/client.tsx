@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call, callWithEtag, type ResponseOf } from '../api/call.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import {
   AccessDialog,
   AccessState,
@@ -54,7 +55,8 @@ export function Page() {
   })
   const found = client.data?.data
   useCrumbName(found?.name)
-  if (client.isError) return <ProblemAlert error={client.error} onRetry={() => void client.refetch()} />
+  const clientError = loadingErrorOf(client)
+  if (clientError !== undefined) return <ProblemAlert error={clientError} onRetry={() => void client.refetch()} />
   if (found === undefined) return <Skeleton height={320} className="form" />
   const { name, user, status } = found
   const toggle = status === 'disabled' ? 'enable' : 'disable'

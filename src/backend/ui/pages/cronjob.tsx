@@ -4,6 +4,7 @@ import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { call, type Entry } from '../api/call.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import { State, type Tone } from '../components/badge.tsx'
 import { CopyText } from '../components/copy.tsx'
 import { NextRun, RunDialog } from '../components/cronjob.tsx'
@@ -83,7 +84,8 @@ function Runs({ name }: { readonly name: string }) {
     queryFn: ({ signal }) => call('GET /cronjob/:name/run', { params: { name } }, signal),
     refetchInterval: refreshMs,
   })
-  if (runs.isError) return <ProblemAlert error={runs.error} onRetry={() => void runs.refetch()} />
+  const runsError = loadingErrorOf(runs)
+  if (runsError !== undefined) return <ProblemAlert error={runsError} onRetry={() => void runs.refetch()} />
   const rows = runs.data?.entry
   return (
     <section className="stack">

@@ -2,6 +2,7 @@ import { Button, Skeleton } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { call, type ResponseOf } from '../api/call.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import { announce } from '../components/announce.tsx'
 import { Attempts } from '../components/attempts.tsx'
 import { CodeBlock, CommandHint, CopyText } from '../components/copy.tsx'
@@ -34,7 +35,8 @@ export function Page() {
     onSuccess: () => announce(isPending ? listTexts.retried : listTexts.replayed),
     onSettled: () => queries.invalidateQueries({ queryKey: ['delivery'] }),
   })
-  if (delivery.isError) return <ProblemAlert error={delivery.error} onRetry={() => void delivery.refetch()} />
+  const deliveryError = loadingErrorOf(delivery)
+  if (deliveryError !== undefined) return <ProblemAlert error={deliveryError} onRetry={() => void delivery.refetch()} />
   const found = delivery.data
   return (
     <>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { call } from '../api/call.ts'
 import { tablesQuery } from '../api/definition.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import { config } from '../config.ts'
 import { State } from '../components/badge.tsx'
 import { NoRelease, RouteLink } from '../components/definition-parts.tsx'
@@ -225,7 +226,8 @@ function BusiestRoutes() {
     queryFn: ({ signal }) => call('GET /statistics/route', { query: { by: 'minute' } }, signal),
     refetchInterval: refreshMs,
   })
-  if (routes.isError) return <ProblemAlert error={routes.error} onRetry={() => void routes.refetch()} />
+  const routesError = loadingErrorOf(routes)
+  if (routesError !== undefined) return <ProblemAlert error={routesError} onRetry={() => void routes.refetch()} />
   if (routes.data === undefined || routes.data.entry.length === 0) return null
   const right = { isRight: true } as const
   const latency = (ms: number | null) => (ms === null ? build.noData : build.ms(ms))

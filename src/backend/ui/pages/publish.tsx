@@ -30,8 +30,12 @@ const emptyTexts = {
 export function Page() {
   const { id, try: tried }: { readonly id?: string; readonly try?: string } = useSearch({ strict: false })
   const { data: draft, error } = useQuery(draftQuery)
+  // The error is gone while the draft is loaded again, which must not close the question.
+  const [asked, setAsked] = useState<Error>()
+  const shown = error ?? asked
   if (id !== undefined) return <Progress id={id} tried={tried} />
-  if (draft === undefined && error !== null) return <Unreadable error={error} />
+  if (draft === undefined && shown !== undefined)
+    return <Unreadable error={shown} isAsking={asked !== undefined} onAsk={(is) => setAsked(is ? shown : undefined)} />
   if (draft === undefined && hasDraft) return <Skeleton height={240} />
   if (draft === undefined || draft === null || draft.mode === 'folder')
     return (
@@ -49,22 +53,27 @@ export function Page() {
   return <Compose draft={draft} />
 }
 
+interface UnreadableProps {
+  readonly error: Error
+  readonly isAsking: boolean
+  onAsk(isAsking: boolean): void
+}
+
 /** Shows why the draft cannot be loaded. A damaged one can be discarded. */
-function Unreadable({ error }: { readonly error: Error }) {
-  const [isAsking, setAsking] = useState(false)
+function Unreadable({ error, isAsking, onAsk }: UnreadableProps) {
   const mayDiscard =
     useHasScope('backend.write') && error instanceof Problem && error.code === 'WP_BACKEND_DRAFT_DAMAGED'
   return (
     <>
       <PageHeader title={publishTexts.page}>
         {mayDiscard ? (
-          <Button variant="default" onClick={() => setAsking(true)}>
+          <Button variant="default" onClick={() => onAsk(true)}>
             {draftTexts.discardAll}
           </Button>
         ) : null}
       </PageHeader>
       <ProblemAlert error={error} />
-      {isAsking ? <Discard entries={[]} asked="all" onClose={() => setAsking(false)} /> : null}
+      {isAsking ? <Discard entries={[]} asked="all" onClose={() => onAsk(false)} /> : null}
     </>
   )
 }

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useId, useState, type ReactNode } from 'react'
 import { call, type ResponseOf } from '../api/call.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import { State } from '../components/badge.tsx'
 import { ChangeList } from '../components/change-list.tsx'
 import { CopyText } from '../components/copy.tsx'
@@ -48,7 +49,8 @@ export function Page() {
   const isOffered = active !== undefined && release.data !== undefined && !isActive && mayRollBack
   const obstacle = useRollbackObstacle(isOffered ? id : undefined)
   const reasonId = useId()
-  if (release.isError) return <ProblemAlert error={release.error} onRetry={() => void release.refetch()} />
+  const releaseError = loadingErrorOf(release)
+  if (releaseError !== undefined) return <ProblemAlert error={releaseError} onRetry={() => void release.refetch()} />
   return (
     <>
       <PageHeader

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { call, type ResponseOf } from '../api/call.ts'
-import { Problem } from '../api/send.ts'
+import { Problem, loadingErrorOf } from '../api/send.ts'
 import { definitionId, definitionQuery, nameOf } from '../api/definition.ts'
 import { RouteTitle, State } from '../components/badge.tsx'
 import { CodeBlock, Json } from '../components/copy.tsx'
@@ -45,7 +45,8 @@ export function Page() {
     placeholderData: (last, query) => (query?.queryKey[1] === name ? last : undefined),
   })
   if (canEdit) return <RouteEditor name={name} key={name} served={found.data} />
-  if (found.isError) return <Missing error={found.error} onRetry={() => void found.refetch()} />
+  const foundError = loadingErrorOf(found)
+  if (foundError !== undefined) return <Missing error={foundError} onRetry={() => void found.refetch()} />
   return (
     <>
       <PageHeader

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call, callWithEtag, type ResponseOf } from '../api/call.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import { MoreMenu } from '../components/more-menu.tsx'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
@@ -50,7 +51,8 @@ export function Page() {
     await refresh()
   }
   const resuming = useMutation({ mutationFn: () => setStatus('active', texts.resumed) })
-  if (loaded.isError) return <ProblemAlert error={loaded.error} onRetry={() => void loaded.refetch()} />
+  const loadedError = loadingErrorOf(loaded)
+  if (loadedError !== undefined) return <ProblemAlert error={loadedError} onRetry={() => void loaded.refetch()} />
   const isActive = subscription?.status === 'active'
   const failed = testing.error ?? resuming.error
   return (

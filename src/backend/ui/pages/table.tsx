@@ -5,6 +5,7 @@ import { Suspense } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
 import type { Entry } from '../api/call.ts'
 import { tablesQuery } from '../api/definition.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import { State } from '../components/badge.tsx'
 import { Users } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
@@ -35,8 +36,9 @@ export function Page() {
 }
 
 function ExistingTable({ full, canEdit }: { readonly full: string; readonly canEdit: boolean }) {
-  const { data, error, isError, refetch } = useQuery(tablesQuery)
-  if (isError) return <ProblemAlert error={error} onRetry={() => void refetch()} />
+  const { data, error, refetch } = useQuery(tablesQuery)
+  const failure = loadingErrorOf({ data, error })
+  if (failure !== undefined) return <ProblemAlert error={failure} onRetry={() => void refetch()} />
   if (data === undefined) return <Skeleton height={160} />
   const table = data.entry.find(({ connection, name }) => `${connection}.${name}` === full)
   if (table === undefined) return <EmptyState title={problemTexts.notFound} text={texts.notFound} />

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call, callWithEtag, type ResponseOf } from '../api/call.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import {
   AccessDialog,
   AccessState,
@@ -56,7 +57,8 @@ export function Page() {
     queryKey: ['user', name],
     queryFn: ({ signal }) => callWithEtag('GET /user/:user', { params: { user: name } }, { signal }),
   })
-  if (user.isError) return <ProblemAlert error={user.error} onRetry={() => void user.refetch()} />
+  const userError = loadingErrorOf(user)
+  if (userError !== undefined) return <ProblemAlert error={userError} onRetry={() => void user.refetch()} />
   const found = user.data?.data
   const toggle = found?.status === 'disabled' ? 'enable' : 'disable'
   return (

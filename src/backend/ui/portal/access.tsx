@@ -9,6 +9,7 @@ import { useStore } from '../session/store.ts'
 import type { ClientReference } from './api.ts'
 import { portal } from './config.ts'
 import { accessTexts, scopesTexts } from './access-texts.ts'
+import { loadingErrorOf } from '../api/send.ts'
 
 const loginClientId = '00000000-0000-4000-8000-000000000001'
 
@@ -29,7 +30,8 @@ export function useOwnScopes(): readonly string[] {
 /** Scopes with their descriptions. */
 export function ScopeList({ scopes, label }: { readonly scopes: readonly string[]; readonly label: string }) {
   const known = useScopes()
-  if (known.isError) return <ProblemAlert error={known.error} onRetry={() => void known.refetch()} />
+  const knownError = loadingErrorOf(known)
+  if (knownError !== undefined) return <ProblemAlert error={knownError} onRetry={() => void known.refetch()} />
   if (known.data === undefined) return <Skeleton height={20 * scopes.length} />
   return (
     <dl className="portal-scopes" aria-label={label}>

@@ -43,8 +43,8 @@ export function PlanPanel({ draft, chosen, isAll }: PlanPanelProps) {
       {chosen.length === 0 ? <p className="soft">{texts.none}</p> : null}
       {isError ? <ProblemAlert error={error} onRetry={() => void refetch()} /> : null}
       {chosen.length > 0 && data === undefined && !isError ? <Skeleton height={160} /> : null}
-      {chosen.length === 0 || data === undefined || isError ? null : (
-        <PlanView draft={draft} plan={data} chosen={chosen} names={names} isStale={isPlaceholderData} />
+      {chosen.length === 0 || data === undefined ? null : (
+        <PlanView draft={draft} plan={data} chosen={chosen} names={names} isStale={isPlaceholderData || isError} />
       )}
     </aside>
   )

@@ -1,7 +1,7 @@
 import { Checkbox, PasswordInput, Skeleton, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { send } from '../../api/send.ts'
+import { send, loadingErrorOf } from '../../api/send.ts'
 import { announce } from '../../components/announce.tsx'
 import { CopyText } from '../../components/copy.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -51,7 +51,8 @@ export function Page() {
     queryFn: ({ signal }) => send<Account>('GET', 'account', { signal }),
   })
   const [passwordChanges, setPasswordChanges] = useState(0)
-  if (account.isError) return <ProblemAlert error={account.error} onRetry={() => void account.refetch()} />
+  const accountError = loadingErrorOf(account)
+  if (accountError !== undefined) return <ProblemAlert error={accountError} onRetry={() => void account.refetch()} />
   if (account.data === undefined) return <Skeleton height={320} className="form" />
   const { id, name, scopes, created } = account.data
   const shown = scopes.filter((scope) => !scope.startsWith('backend.'))
