@@ -7,6 +7,7 @@ export {
   openSqlite,
   readInteger,
   readTimestamp,
+  runInSavepoint,
   type OpenPostgresOptions,
   type OpenSqliteOptions,
   type SharedPostgres as PostgresDatabase,

@@ -104,12 +104,7 @@ export function makeGuard(options: GuardOptions): Guard {
       cache.delete(token)
       throw challenges.invalid('has expired')
     },
-    assertScopes(principal, needed) {
-      if (principal === undefined) throw challenges.noToken(needed)
-      const { scopes } = principal
-      if (needed.length === 0 || needed.some((scope) => scopes.includes(scope))) return principal
-      throw challenges.missingScope(principal, scopes, needed)
-    },
+    assertScopes: makeScopeCheck(options.issuer),
     watch(header, needed, ended) {
       const token = readBearer(header, needed, challenges)
       return watcher.watch(() => recheck(token, needed), ended)
@@ -124,6 +119,17 @@ export function makeGuard(options: GuardOptions): Guard {
       watcher.close()
       cache.close()
     },
+  }
+}
+
+/** Makes the check of a principal that was authorized before. */
+export function makeScopeCheck(issuer: string): Guard['assertScopes'] {
+  const challenges = makeChallengeErrors(issuer)
+  return (principal, needed) => {
+    if (principal === undefined) throw challenges.noToken(needed)
+    const { scopes } = principal
+    if (needed.length === 0 || needed.some((scope) => scopes.includes(scope))) return principal
+    throw challenges.missingScope(principal, scopes, needed)
   }
 }
 

@@ -224,6 +224,46 @@ type DispatchDelayed = (
     | { readonly key?: undefined; readonly replace?: undefined }
   )
 
+/** Options of `context.call`, without the types of a route. */
+export interface CallOptions {
+  readonly params?: Readonly<Record<string, string | number | boolean>>
+  readonly query?: Readonly<
+    Record<string, string | number | boolean | readonly (string | number | boolean)[] | undefined>
+  >
+  /** JSON: a Date becomes a text, as over HTTP. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /**
+   * The id of the user as whom the method runs, with all scopes of the user. Required in cronjobs and listeners, and not
+   * allowed if the request has a caller.
+   */
+  readonly as?: string | undefined
+}
+
+/** The options of `context.call` for a method. */
+type CallOf<Key extends RouteKey> = PartOf<'params', RouteOf<Key>['params']> &
+  PartOf<'body', SentOf<Key>> &
+  Pick<CallOptions, 'as'> & {
+    readonly query?: Partial<RouteOf<Key>['query']>
+    /** For example `if-match`. */
+    readonly headers?: Readonly<Record<string, string>>
+  }
+
+/** A part of a call, which is required if the method requires it. */
+type PartOf<Name extends string, Value> = object extends Value
+  ? { readonly [Each in Name]?: Value }
+  : [Value] extends [undefined]
+    ? { readonly [Each in Name]?: undefined }
+    : undefined extends Value
+      ? { readonly [Each in Name]?: Value }
+      : { readonly [Each in Name]: Value }
+
+/** The JSON body as callers send it. */
+type SentOf<Key extends RouteKey> = RouteOf<Key> extends { readonly sent: infer Sent } ? Sent : RouteOf<Key>['body']
+
+/** Whether a call needs no options. */
+type ArgumentsOf<Options> = object extends Options ? [options?: Options] : [options: Options]
+
 /** Options of `context.file`. */
 export interface FileOptions {
   /** The name under which callers save the file; by default its own. */
@@ -300,6 +340,18 @@ export interface Context<Key extends ActionKey = ActionKey> {
    * @throws a 404 problem if the file does not exist
    */
   file(source: URL | Blob | string, options?: FileOptions): Promise<Response<200 | 206, Raw, undefined>>
+  /**
+   * Runs another method of the release within this request, as the same caller: with its scopes, validation, steps and
+   * events. In a transaction, it is part of it; if it fails, what it did is rolled back, and the transaction can continue.
+   * Await it before the next statement of the transaction.
+   * @param operation for example `GET /todo/:todo_id`
+   * @returns the body of its response
+   * @throws the problem that a caller over HTTP would get, with its `status`
+   */
+  call<Operation extends RouteKey>(
+    operation: Operation,
+    ...options: ArgumentsOf<CallOf<Operation>>
+  ): Promise<RouteOf<Operation>['result']>
   /**
    * Returns an error that ends the run of a listener for good: it is neither repeated nor reported as a failure. Throw it.
    */

@@ -3,6 +3,7 @@
 // version.
 export type {
   Action,
+  CallOptions,
   Context,
   DispatchOptions,
   FileOptions,

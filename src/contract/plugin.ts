@@ -40,6 +40,12 @@ export interface OpenConnection<Client = unknown> {
   /** Capability: runs work in one transaction. */
   transaction?<Value>(work: (client: Client) => Promise<Value>): Promise<Value>
   /**
+   * Part of the capability `transaction`: runs work of an open transaction so that, if it fails, only what it did is rolled
+   * back. Without it, `context.call` that fails within a transaction also fails the transaction.
+   * @param client what `transaction` has passed to its work
+   */
+  savepoint?<Value>(client: Client, work: () => Promise<Value>): Promise<Value>
+  /**
    * Capability: adds 1 to the counter of a key, atomically across all servers. The first call starts a window of
    * `windowMs`; at its end the counter restarts at 0. Waypost treats a connection that does not respond within 100 ms as
    * down.

@@ -1,5 +1,5 @@
 import type { OpenConnection } from '../contract/index.ts'
-import type { System } from '../store/index.ts'
+import { runInSavepoint, type System } from '../store/index.ts'
 
 /** Returns System as actions see it: Kysely over the application's tables, on the same pool as Waypost's own. */
 export function systemConnection(system: System): OpenConnection {
@@ -7,6 +7,7 @@ export function systemConnection(system: System): OpenConnection {
     client: system.db,
     check: () => checkSystem(system),
     transaction: (work) => system.db.transaction().execute((trx) => work(trx)),
+    savepoint: runInSavepoint,
     close: async () => undefined,
   }
 }

@@ -1,14 +1,22 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Readable } from 'node:stream'
 import { connectionErrors, type ConnectionSet } from '../connection/index.ts'
-import type { Context, DispatchOptions, EnvValues, Log, Principal } from '../contract/index.ts'
+import type { CallOptions, Context, DispatchOptions, EnvValues, Log, Principal } from '../contract/index.ts'
 import { isDelayed, type Dispatcher, type Prepared } from '../events/index.ts'
 import type { Clock } from '../kit/index.ts'
 import { ActionResponse } from './action-response.ts'
-import { assertPrecondition, type ConditionalRequest } from './conditions.ts'
+import type { MethodCalls } from './calls/method-call.ts'
+import { assertPrecondition } from './conditions.ts'
 import { makeFileResponse } from './media/make-file-response.ts'
 import { errors } from './errors.ts'
+import {
+  getOpenTransactions,
+  makeOpenTransaction,
+  runAndCommit,
+  runNested,
+  type OpenTransactions,
+  type Work,
+} from './open-transactions.ts'
 import { ActionProblem } from './problem.ts'
+import type { RequestSources } from './request-sources.ts'
 import { RunDiscarded, RunPostponed } from './run-errors.ts'
 
 /** Dependencies that all contexts of one generation share. */
@@ -17,43 +25,9 @@ export interface ContextSources {
   readonly dispatcher: Dispatcher
   readonly clock: Clock
   readonly env: EnvValues
+  /** Runs other methods of the release; undefined in scripts, which have none. */
+  readonly calls?: MethodCalls | undefined
 }
-
-export interface RequestSources {
-  readonly principal: Principal | undefined
-  readonly log: Log
-  readonly signal: AbortSignal
-  /** Shows how far the run of a listener is; undefined for other actions. */
-  readonly progress?: ((value: number, text?: string) => void) | undefined
-  /** What `context.precondition` checks; undefined in a cronjob. */
-  readonly conditions?: ConditionalRequest | undefined
-  /** The declared media type that the caller prefers; undefined if only JSON is declared. */
-  readonly accepts?: string | undefined
-  /** Destroys a stream when the response has ended; undefined in a cronjob. */
-  readonly closeLater?: ((stream: Readable) => void) | undefined
-}
-
-interface OpenTransaction {
-  readonly client: unknown
-  /**
-   * Messages dispatched in a transaction on another connection than System. They are stored after the transaction has
-   * committed and the action has succeeded.
-   */
-  readonly queued: Prepared[]
-  /**
-   * Dispatches that are being stored in this transaction. It commits only after all of them, even if the action does
-   * not await them.
-   */
-  readonly storing: Promise<void>[]
-  /** Delayed dispatches and cancellations in a transaction on System, which are written at its end. */
-  readonly delayed: Prepared[]
-  /** Set when a nested part failed. The transaction then cannot commit, even if the action catches the error. */
-  failure: { readonly error: unknown } | undefined
-}
-type OpenTransactions = ReadonlyMap<string, OpenTransaction>
-
-/** The transactions around the running code, across awaits. */
-const openTransactions = new AsyncLocalStorage<OpenTransactions>()
 
 /**
  * The context of one request. It also collects what the action dispatches outside a System transaction. Functions can
@@ -115,7 +89,7 @@ export class ActionContext implements Context {
 
   get connection() {
     return (name: string): never =>
-      (openTransactions.getStore()?.get(name)?.client ?? this.#sources.connections.get(name).client) as never
+      (getOpenTransactions()?.get(name)?.client ?? this.#sources.connections.get(name).client) as never
   }
 
   get transaction(): Context['transaction'] {
@@ -130,6 +104,16 @@ export class ActionContext implements Context {
   get cancel(): Context['cancel'] {
     return (event: string, key: string) =>
       this.#trackDispatch(() => this.#sources.dispatcher.prepareCancellation(event, key))
+  }
+
+  get call(): Context['call'] {
+    const { calls } = this.#sources
+    const call = async (operation: string, options: CallOptions = {}) => {
+      if (calls === undefined) throw errors.WP_RUNTIME_CALL_SCRIPT({ operation })
+      if (this.#isClosed) throw new TypeError('Methods cannot be called after the response was sent')
+      return calls.call(operation, options, this.#request)
+    }
+    return call as Context['call']
   }
 
   get discard(): Context['discard'] {
@@ -196,7 +180,7 @@ export class ActionContext implements Context {
   dispatchResult(event: string, data: unknown): void {
     const { dispatcher } = this.#sources
     const message = dispatcher.prepare({ event, data })
-    const inSystem = openTransactions.getStore()?.get('System')
+    const inSystem = getOpenTransactions()?.get('System')
     if (inSystem === undefined) return this.#queueMessages([message], undefined)
     const stored = dispatcher.store([message], inSystem.client)
     stored.catch(() => undefined) // the transaction awaits it
@@ -204,17 +188,17 @@ export class ActionContext implements Context {
   }
 
   async #transact(name: string, work: Work): Promise<never> {
-    const enclosing = openTransactions.getStore()
+    const enclosing = getOpenTransactions()
     const current = enclosing?.get(name)
-    if (current !== undefined) return runNested(current, work)
+    if (current !== undefined) return runNested(current, () => work(current.client as never))
     const connection = this.#sources.connections.get(name)
     if (connection.transaction === undefined) throw connectionErrors.WP_CONNECTION_TRANSACTION({ name })
     const { dispatcher } = this.#sources
     let waiting: Prepared[] = []
     const value = await connection.transaction((client) => {
       waiting = [] // the connection may be retrying
-      const opened: OpenTransaction = { client, queued: waiting, storing: [], delayed: [], failure: undefined }
-      return openTransactions.run(new Map(enclosing).set(name, opened), () => runAndCommit(opened, work, dispatcher))
+      const opened = makeOpenTransaction(client, { savepoint: connection.savepoint, queued: waiting })
+      return runAndCommit(name, opened, { work, dispatcher })
     })
     this.#queueMessages(waiting, enclosing)
     return value
@@ -223,7 +207,7 @@ export class ActionContext implements Context {
   /** Tracks a dispatch that the action may not await. If storing it fails, the action fails. */
   #trackDispatch(prepare: () => Prepared): Promise<void> {
     if (this.#isClosed) return Promise.reject(new TypeError('Events cannot be dispatched after the response was sent'))
-    const enclosing = openTransactions.getStore()
+    const enclosing = getOpenTransactions()
     const stored = this.#dispatch(prepare, enclosing)
     stored.catch(() => undefined)
     ;(enclosing?.get('System')?.storing ?? (this.#storing ??= [])).push(stored)
@@ -250,24 +234,4 @@ export class ActionContext implements Context {
 
 export function makeActionContext(sources: ContextSources, request: RequestSources): ActionContext {
   return new ActionContext(sources, request)
-}
-
-type Work = (client: never) => Promise<never>
-
-async function runAndCommit(opened: OpenTransaction, work: Work, dispatcher: Dispatcher): Promise<never> {
-  const value = await work(opened.client as never)
-  await Promise.all(opened.storing)
-  if (opened.failure !== undefined) throw opened.failure.error
-  await dispatcher.store(opened.delayed, opened.client)
-  return value
-}
-
-/** Runs a nested transaction on the same connection as part of the outer one. */
-async function runNested(transaction: OpenTransaction, work: Work): Promise<never> {
-  try {
-    return await work(transaction.client as never)
-  } catch (error) {
-    transaction.failure ??= { error }
-    throw error
-  }
 }

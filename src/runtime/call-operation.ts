@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { OperationInput, OperationResult, Principal } from '../contract/index.ts'
-import { encodePathValue, fillPath, isJsonType, isPlainRest } from '../kit/index.ts'
+import { isJsonType } from '../kit/index.ts'
 import { allowInternalCall } from './authorization.ts'
+import { writeAddress } from './operation-address.ts'
 
 /**
  * Calls an operation of a generation as a principal, through the same authorization, validation and rate limits as a
@@ -19,7 +20,7 @@ export async function callOperation(
   try {
     const response = await app.inject({
       method: method as 'GET',
-      url: writePath(path, params) + writeQuery(query),
+      url: writeAddress(path, { params, query }),
       headers: {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...withoutEncodings(headers),
@@ -43,23 +44,6 @@ export async function callOperation(
 /** Plugins may pass on all headers of a request, but get parsed bodies. */
 function withoutEncodings(headers: NonNullable<OperationInput['headers']>): NonNullable<OperationInput['headers']> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'accept-encoding'))
-}
-
-function writePath(path: string, params: NonNullable<OperationInput['params']>): string {
-  return fillPath(path, (name, isRest) => {
-    const value = String(params[name] ?? '')
-    // A segment of dots would change the path; no parameter can match it over HTTP either.
-    const isPossible = isRest ? isPlainRest(value) : value !== '' && value !== '.' && value !== '..'
-    if (!isPossible) throw new TypeError(`The path parameter ${name} is not valid`)
-    return encodePathValue(value, isRest)
-  })
-}
-
-function writeQuery(query: NonNullable<OperationInput['query']>): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [value].flat().map((one): [string, string] => [name, String(one)]),
-  )
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`
 }
 
 function readBody(type: unknown, text: string): unknown {

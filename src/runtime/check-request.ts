@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import type { JsonSchema, Request } from '../contract/index.ts'
 import type { Manifest, ManifestMethod } from '../release/index.ts'
 import type { ReceivedBody } from './bodies/body-reader.ts'
@@ -18,6 +17,15 @@ export interface CheckSources {
   readonly bodyLimit: number
 }
 
+/** A request that arrived, or the call of a method within this process. */
+export interface RequestToCheck extends Pick<Request, 'method' | 'url' | 'headers'> {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+  /** The length of the JSON text of the body. */
+  readonly bodyBytes: number | undefined
+}
+
 /**
  * Makes the input check of a method. It checks every part and reports all problems together. It returns what the action
  * gets: path and query coerced, query and body with defaults.
@@ -25,7 +33,7 @@ export interface CheckSources {
 export function makeRequestCheck(
   { schemas, manifest, bodyLimit }: CheckSources,
   method: ManifestMethod,
-): (request: FastifyRequest) => Request {
+): (request: RequestToCheck) => Request {
   const acceptsBody = ['POST', 'PUT', 'PATCH'].includes(method.method)
   const checkParams =
     method.params === undefined ? undefined : schemas.validator(method.params, manifest.schemas, 'path')
@@ -34,7 +42,7 @@ export function makeRequestCheck(
   const checkBody = bodySchema === undefined ? undefined : schemas.validator(bodySchema, manifest.schemas, 'body')
   const maxSteps = getMaxSteps(method.bodyLimit ?? bodyLimit)
 
-  const checkAddress = (request: FastifyRequest): Problems => {
+  const checkAddress = (request: RequestToCheck): Problems => {
     const { params, query } = request
     if (checkParams !== undefined && hasEmpty(params as object)) {
       throw errors.WP_RUNTIME_NOT_FOUND({ path: pathOf(request) })
@@ -45,7 +53,7 @@ export function makeRequestCheck(
   }
   if (needsReader(method)) return (request) => checkContent(request, method, checkAddress(request))
 
-  const readBody = ({ body }: FastifyRequest): unknown => {
+  const readBody = ({ body }: RequestToCheck): unknown => {
     if (method.request !== undefined) return body
     if (!acceptsBody) return undefined
     return body === undefined ? {} : body
@@ -60,7 +68,7 @@ export function makeRequestCheck(
 }
 
 /** Checks the body that the reader of a method has read. */
-function checkContent(request: FastifyRequest, method: ManifestMethod, ofAddress: Problems): Request {
+function checkContent(request: RequestToCheck, method: ManifestMethod, ofAddress: Problems): Request {
   const received = request.body as ReceivedBody | undefined
   const isOptional = method.request === undefined && method.requestTypes === undefined
   const missing = isOptional ? undefined : [{ path: 'body', message: 'is required' }]

@@ -7,6 +7,7 @@ import { collectProperties } from './openapi/collect-properties.ts'
 
 /** An action violated a database constraint and did not catch the error. Callers get 409. */
 export class UncaughtConflict extends Error {
+  readonly status = 409
   readonly known: WaypostError
   readonly problems: readonly SchemaProblem[]
 

@@ -1,6 +1,53 @@
 import { defineErrors } from '../kit/index.ts'
 
 export const errors = defineErrors({
+  WP_RUNTIME_CALL_UNKNOWN: {
+    kind: 'bug',
+    status: 500,
+    message: 'context.call: the release has no method "{operation}"',
+    hint: '{hint}',
+  },
+  WP_RUNTIME_CALL_DEPTH: {
+    kind: 'bug',
+    status: 500,
+    message: 'context.call: "{operation}" is more than {limit} calls deep',
+    hint: 'Look for a method that calls itself through others.',
+  },
+  WP_RUNTIME_CALL_USER: {
+    kind: 'bug',
+    status: 500,
+    message: 'context.call needs a user in cronjobs and listeners, which have no caller',
+    hint: 'Pass the id of a user as "as", in the options of the call.',
+  },
+  WP_RUNTIME_CALL_CALLER: {
+    kind: 'bug',
+    status: 500,
+    message: 'context.call: "as" is not allowed, because the request has the caller "{user}"',
+    hint: 'Remove "as": the method runs as the caller.',
+  },
+  WP_RUNTIME_CALL_USER_UNKNOWN: {
+    kind: 'bug',
+    status: 500,
+    message: 'context.call: there is no active user with the id "{id}"',
+  },
+  WP_RUNTIME_CALL_STREAM: {
+    kind: 'bug',
+    status: 500,
+    message: '"{operation}" cannot be called within the server: it responds with a stream of values, which may not end',
+    hint: 'Call it over HTTP, or share the code that reads the values.',
+  },
+  WP_RUNTIME_CALL_BODY: {
+    kind: 'bug',
+    status: 500,
+    message: 'context.call: "{operation}" does not accept JSON',
+    hint: 'Share the code of the action instead.',
+  },
+  WP_RUNTIME_CALL_SCRIPT: {
+    kind: 'bug',
+    status: 500,
+    message: 'context.call: scripts and seeds cannot call "{operation}", because they do not load the routes',
+    hint: 'Share the code of the action instead.',
+  },
   WP_RUNTIME_STEP_LATE: {
     kind: 'external',
     status: 503,

@@ -1,15 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Action } from '../contract/index.ts'
-import type { NamedSchemas } from '../schema/index.ts'
 import { makeActionContext, type ContextSources } from './action-context.ts'
 import { makeRequestCheck, type CheckSources } from './check-request.ts'
 import { removeCodings } from './compression.ts'
-import { findConflict } from './conflicts.ts'
 import { withTimeout } from './limits.ts'
-import { ActionFailure } from './problem.ts'
 import { discardResult } from './raw-body.ts'
 import { RequestScope } from './request-scope.ts'
-import { runSteps, type MountedStep } from './run-steps.ts'
+import {
+  makeRunner,
+  makeSurrounder,
+  noSurroundings,
+  type Execution,
+  type MethodToRun,
+  type Surroundings,
+} from './run-method.ts'
 import { makeNegotiation } from './media/negotiate.ts'
 import { makeStreamTest, reserveStream } from './media/start-stream.ts'
 import {
@@ -20,13 +23,8 @@ import {
   type SendPrepared,
   type SendSources,
 } from './send-result.ts'
-import type { Tracing } from './tracing.ts'
 
-export interface MethodToMount extends Sending {
-  readonly action: Action
-  readonly steps: readonly MountedStep[]
-  readonly tracing?: Tracing | undefined
-}
+export type MethodToMount = Sending & MethodToRun
 
 /** Handles the requests of one method. Throws if the request is invalid; sends everything else. */
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => void
@@ -37,15 +35,15 @@ export type Handler = (request: FastifyRequest, reply: FastifyReply) => void
  * its result and its `dispatch:` run in one transaction.
  */
 export function makeHandler(sources: ContextSources & CheckSources & SendSources, mounting: MethodToMount): Handler {
-  const { method, steps, running, tracing } = mounting
+  const { method } = mounting
   const check = makeRequestCheck(sources, method)
   const sender = makeSender(sources, mounting)
   const run = makeRunner(mounting, sources.manifest.schemas)
+  const surround = makeSurrounder(mounting)
   const { timeoutMs } = method
   const negotiate = makeNegotiation(method)
   const isStream = makeStreamTest(method)
   const isCompressed = sources.compression && method.compression !== false
-  const transaction = 'class' in method.action ? method.action.plan?.transaction : undefined
 
   return (request, reply) => {
     removeCodings(request, isCompressed)
@@ -57,25 +55,12 @@ export function makeHandler(sources: ContextSources & CheckSources & SendSources
     request.body = undefined // otherwise it stays in memory until the response is read
     const scope = new RequestScope(request, reply, accepts)
     const context = makeActionContext(sources, scope)
-    const around =
-      transaction === undefined
-        ? undefined
-        : (handle: () => unknown) =>
-            context.transaction(transaction as never, async () =>
-              sender.prepare({ result: await handle(), context, reply }),
-            )
-    const before =
-      steps.length === 0
-        ? undefined
-        : async () => {
-            const result = await runSteps(steps, { request: given, context, scope, reply, running, tracing })
-            // Steps run outside of the transaction.
-            return result && { result: around === undefined ? result : sender.prepare({ result, context, reply }) }
-          }
-    const execution = new Sent(sender, { context, reply }, { around, before })
+    const prepare = (result: unknown) => sender.prepare({ result, context, reply })
+    const surroundings = surround?.({ request: given, context, scope, reply, prepare }) ?? noSurroundings
+    const execution = new Sent(sender, { context, reply }, surroundings)
     if (timeoutMs === undefined) return run(given, context, execution)
     const work = new Promise((resolve, reject) =>
-      run(given, context, { around, before, succeed: resolve, fail: reject }),
+      run(given, context, { ...surroundings, succeed: resolve, fail: reject }),
     )
     withTimeout(work, { timeoutMs, aborting: scope, discard: discardResult }).then(
       (result) => execution.succeed(result),
@@ -88,20 +73,6 @@ export function makeHandler(sources: ContextSources & CheckSources & SendSources
 function readLastEventId({ headers }: FastifyRequest): string | undefined {
   const id = headers['last-event-id']
   return id === undefined ? undefined : Buffer.from(String(id), 'latin1').toString()
-}
-
-type HandleArguments = Parameters<Action['handle']>
-
-interface Execution extends Surroundings {
-  succeed(result: unknown): void
-  fail(error: unknown): void
-}
-
-interface Surroundings {
-  /** Runs the action as part of other work, whose result replaces that of the action. */
-  readonly around: ((handle: () => unknown) => Promise<unknown>) | undefined
-  /** Runs the steps. Returns the result if one of them ended the request. */
-  readonly before: (() => Promise<{ readonly result: unknown } | undefined>) | undefined
 }
 
 /** An execution whose outcome is sent. A class, because functions for each request cost more. */
@@ -132,51 +103,4 @@ class Sent implements Execution {
   fail(error: unknown): void {
     void this.#to.reply.send(error)
   }
-}
-
-/** Makes a function that runs an action, counts it while it runs, and reports its outcome. */
-function makeRunner({ action, method, running, tracing }: MethodToMount, schemas: NamedSchemas) {
-  const name = 'file' in method.action ? method.action.file : method.action.class
-  const handle: Action['handle'] =
-    tracing === undefined
-      ? (request, context) => action.handle(request, context)
-      : (request, context) => tracing.action(name, () => action.handle(request, context))
-  return (request: HandleArguments[0], context: HandleArguments[1], execution: Execution): void => {
-    const ended = (result: unknown) => {
-      running.end()
-      execution.succeed(result)
-    }
-    const failed = (error: unknown) => {
-      running.end()
-      const { params, query, body } = request
-      const parts = {
-        body: [method.request, body],
-        path: [method.params, params],
-        query: [method.query, query],
-      } as const
-      execution.fail(findConflict(error, { method: method.method, schemas, parts }) ?? ActionFailure.of(error))
-    }
-    running.begin()
-    let result: unknown
-    let isAsync: boolean
-    try {
-      const { around, before } = execution
-      if (before !== undefined)
-        result = before().then((ended) => {
-          if (ended !== undefined) return ended.result
-          return around === undefined ? handle(request, context) : around(() => handle(request, context))
-        })
-      else result = around === undefined ? handle(request, context) : around(() => handle(request, context))
-      isAsync = isThenable(result)
-    } catch (error) {
-      return failed(error)
-    }
-    if (isAsync) void Promise.resolve(result).then(ended, failed)
-    else ended(result)
-  }
-}
-
-/** Whether a value is a promise, or a query that runs when awaited. */
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }

@@ -4,6 +4,9 @@ import type { Guard } from '../auth/index.ts'
 import type { Action } from '../contract/index.ts'
 import type { Manifest, ManifestMethod, ManifestRoute } from '../release/index.ts'
 import type { ContextSources } from './action-context.ts'
+import { makeCallable, type CallSources } from './calls/callable.ts'
+import type { Callable, MethodCalls } from './calls/method-call.ts'
+import { makeMethodCalls, type LoadPrincipal } from './calls/method-calls.ts'
 import { makeAuthorizationHook } from './authorization.ts'
 import { makeBodyReader, type ReadBody } from './bodies/body-reader.ts'
 import { mountContent, needsReader } from './bodies/mount-content.ts'
@@ -31,6 +34,8 @@ export interface MethodCode {
 
 export interface RouteSources extends ContextSources, WriteSources, StreamSources {
   readonly guard: Guard
+  /** For `context.call` as a user. */
+  readonly loadPrincipal: LoadPrincipal
   readonly statistics: RouteStatistics
   /** How many bytes of disk the uploads of this process may use. */
   readonly uploadSpace: number
@@ -63,6 +68,8 @@ interface Slot {
   /** Of methods with `content` or `raw`. */
   readonly readBody: ReadBody | undefined
   readonly group: StreamGroup
+  /** For calls of the method within this process, made on the first one. */
+  readonly callable: () => Callable
 }
 
 /** After as many methods, Fastify completes them. `ready` would complete all of them in one turn of the event loop. */
@@ -71,29 +78,32 @@ const methodsPerStep = 20
 /** Mounts the routes of a release. Compiling their schemas takes long, so other work gets its turn after each method. */
 export async function mountRoutes(
   app: FastifyInstance,
-  sources: MountSources,
+  given: MountSources,
   running: RunningActions,
 ): Promise<MountedRoutes> {
-  let { manifest } = sources
+  let { manifest } = given
+  const slots: Slot[] = []
+  const sources = { ...given, assertScopes: given.guard.assertScopes, calls: makeSlotCalls(given, slots) }
   let structure: string | undefined
   const counterOf = (route: ManifestRoute, { method }: ManifestMethod) =>
     sources.statistics.of(`${method} ${route.path}`)
   const makeSlot = (
-    current: MountSources,
+    current: MountSources & CallSources,
     mounting: Pick<MethodToMount, 'route' | 'method'>,
     code: MethodCode,
   ): Slot => {
     const { route, method } = mounting
     const counter = counterOf(route, method)
     const group = new StreamGroup()
-    const handle = makeHandler(current, { ...mounting, ...code, counter, running, group, tracing: sources.tracing })
+    const toMount = { ...mounting, ...code, counter, running, group, tracing: sources.tracing }
+    const handle = makeHandler(current, toMount)
     const { schemas, uploadSpace } = current
     const readBody = needsReader(method)
       ? makeBodyReader({ schemas, named: current.manifest.schemas, uploadSpace }, method)
       : undefined
-    return { method, code, handle, readBody, group }
+    let callable: Callable | undefined
+    return { method, code, handle, readBody, group, callable: () => (callable ??= makeCallable(current, toMount)) }
   }
-  const slots: Slot[] = []
   const withReaders: RouteOptions[] = []
   for (const { route, method } of methodsOf(manifest)) {
     slots.push(makeSlot(sources, { route, method }, sources.codeFor(method)))
@@ -145,6 +155,19 @@ export async function mountRoutes(
       manifest = next
     },
   }
+}
+
+/** Makes the calls of methods that are served, with the code that is current when they are called. */
+function makeSlotCalls({ manifest, loadPrincipal }: MountSources, slots: readonly Slot[]): MethodCalls {
+  // Only what can be updated in place differs from one manifest to the next, so each method keeps its place.
+  let places: ReadonlyMap<string, number> | undefined
+  const findPlaces = () =>
+    (places ??= new Map(methodsOf(manifest).map(({ route, method }, at) => [`${method.method} ${route.path}`, at])))
+  return makeMethodCalls({
+    loadPrincipal,
+    operations: () => [...findPlaces().keys()],
+    find: (operation) => slots[findPlaces().get(operation) ?? -1]?.callable(),
+  })
 }
 
 function methodsOf({ routes }: Manifest): { readonly route: ManifestRoute; readonly method: ManifestMethod }[] {

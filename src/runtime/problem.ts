@@ -50,9 +50,10 @@ export class ActionFailure extends Error {
     this.status = status
   }
 
-  /** Wraps an error of an action, unless callers may see it. */
+  /** Wraps an error of an action, unless callers may see it. Some are those of a method that it called. */
   static of(thrown: unknown): unknown {
     if (thrown instanceof ActionProblem || isWaypostError(thrown)) return thrown
+    if (thrown instanceof InvalidRequest || thrown instanceof UncaughtConflict) return thrown
     if (isContention(thrown)) return makeContention(thrown)
     return new ActionFailure('action failed', { cause: thrown })
   }
@@ -60,10 +61,11 @@ export class ActionFailure extends Error {
 
 /** A request that does not match its schema. */
 export class InvalidRequest extends Error {
+  readonly status = 400
   readonly problems: readonly SchemaProblem[]
 
   constructor(problems: readonly SchemaProblem[]) {
-    super('The request does not match its schema')
+    super(`The request does not match its schema: ${summarize(problems)}`)
     this.problems = problems
   }
 }
@@ -188,7 +190,7 @@ function isVisibleStatus(status: number): boolean {
   return Number.isInteger(status) && status >= 400 && status <= 599 && status !== 500
 }
 
-export function pathOf(request: FastifyRequest): string {
+export function pathOf(request: Pick<FastifyRequest, 'url'>): string {
   return request.url.split('?')[0]!.slice(0, 200)
 }
 

@@ -32,7 +32,11 @@ export class RouteCounter {
 
   /** Counts a response that is about to be sent. */
   count(reply: FastifyReply, status: number): void {
-    const ms = performance.now() - (reply.log as unknown as RequestLog).startedAt
+    this.add(status, performance.now() - (reply.log as unknown as RequestLog).startedAt)
+  }
+
+  /** Counts the end of a call within this process. */
+  add(status: number, ms: number): void {
     const numbers = this.#numbers
     const statusClass = Math.trunc(status / 100) - 2
     numbers[statusClass < 0 || statusClass >= statusClasses ? statusClasses - 1 : statusClass]! += 1

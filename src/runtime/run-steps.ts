@@ -1,11 +1,9 @@
 import { performance } from 'node:perf_hooks'
-import type { FastifyReply } from 'fastify'
-import type { Request, RouteStep } from '../contract/index.ts'
+import type { Log, Request, RouteStep } from '../contract/index.ts'
 import { withDeadline } from '../kit/index.ts'
 import type { ActionContext } from './action-context.ts'
 import { ActionResponse } from './action-response.ts'
 import { errors } from './errors.ts'
-import type { RequestScope } from './request-scope.ts'
 import type { RunningActions } from './running-actions.ts'
 import type { Tracing } from './tracing.ts'
 
@@ -17,11 +15,18 @@ export interface MountedStep {
   readonly step: RouteStep
 }
 
+/** The response of a request, or what stands for it in a call within this process. */
+export interface StepReply {
+  readonly statusCode: number
+  readonly raw: { readonly closed: boolean; once(event: 'close', ended: () => void): unknown }
+  readonly request: { readonly log: Pick<Log, 'error'> }
+}
+
 export interface StepRun {
   readonly request: Request
   readonly context: ActionContext
-  readonly scope: RequestScope
-  readonly reply: FastifyReply
+  readonly scope: { readonly hasTimedOut: boolean }
+  readonly reply: StepReply
   readonly running: RunningActions
   readonly tracing: Tracing | undefined
 }

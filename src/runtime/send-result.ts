@@ -1,14 +1,19 @@
-import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ManifestMethod, ManifestRoute } from '../release/index.ts'
 import type { ActionContext } from './action-context.ts'
-import { ActionResponse, FileResponse } from './action-response.ts'
 import { compress, restoreCoding } from './compression.ts'
 import { addVary, isKnown, makeCaching, removeBodyHeaders } from './conditions.ts'
 import { isUnwelcome } from './connections.ts'
 import { errors } from './errors.ts'
 import { discardResult } from './raw-body.ts'
+import {
+  makeResultDispatch,
+  makeResultReader,
+  type CheckedHeaders,
+  type ExplicitResponse,
+  type PreparedResponse,
+} from './read-result.ts'
 import { LeanResponse } from './lean-messages.ts'
 import { nameAction, reportDropped } from './report-dropped.ts'
 import type { RouteCounter } from './route-statistics.ts'
@@ -18,7 +23,7 @@ import { ItemStream } from './media/item-stream.ts'
 import { resultTypesOf } from './media/negotiate.ts'
 import { SentStream, type StreamSources } from './media/start-stream.ts'
 import type { StreamGroup } from './media/stream-group.ts'
-import { makeWriter, type WriteSources } from './write-result.ts'
+import type { WriteSources } from './write-result.ts'
 import type { Written } from './written.ts'
 
 export interface SendSources extends WriteSources, StreamSources {
@@ -68,12 +73,7 @@ const largeResult = 4 * 1024 * 1024
 export function makeSender(sources: SendSources, sending: Sending): Sender {
   const { method } = sending
   const action = nameAction(sending)
-  const write = makeWriter(sources, method, action)
-  const success = [...new Set([...Object.keys(method.responses), ...Object.keys(method.responseTypes ?? {})])]
-    .map(Number)
-    .filter((status) => status < 300)
-  const defaultStatus = success.length === 0 ? 200 : Math.min(...success)
-  const emptyStatus = success.includes(204) ? 204 : defaultStatus
+  const { read, success } = makeResultReader(sources, method, action)
   const isSafe = method.method === 'GET' // other methods have already changed data
   const dispatch = makeResultDispatch(method, action)
   const respond = makeResponder(sending, sources)
@@ -89,10 +89,8 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
     if (infinite !== undefined) reportInfinite(reply, infinite)
   }
   const prepareNow = ({ result, context, reply }: ActionResult): PreparedResponse => {
-    const explicit = result instanceof ActionResponse ? checkResponse(result, action) : undefined
-    const status = explicit?.status ?? (result === undefined ? emptyStatus : defaultStatus)
-    const body = explicit === undefined ? result : explicit.body
-    const written = write(status, body, explicit?.headers['content-type'])
+    const prepared = read(result)
+    const { status, written, body } = prepared
     reportWritten(reply, written)
     if (isSafe && success.includes(status) && written.payload !== undefined) assertAcceptable(reply.request, written)
     const { payload } = written
@@ -100,7 +98,7 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
     if (!hasWarned && typeof payload === 'string' && payload.length > largeResult) warnLarge(reply, payload.length)
     if (status < 300 && !context.isEndedByStep) dispatch?.(context, written)
     if (payload === undefined) discardResult(body)
-    return { status, written, explicit }
+    return prepared
   }
   const sendNow = ({ context, reply }: ActionResult, prepared: PreparedResponse): Promise<void> | undefined => {
     if (prepared.status >= 400 || !context.hasDispatched) return respond(reply, prepared)
@@ -132,12 +130,6 @@ export function makeSender(sources: SendSources, sending: Sending): Sender {
 /** The least bytes that a payload takes; 0 for a stream, which waits for its reader. */
 function lengthOf(payload: Written['payload']): number {
   return payload === undefined || payload instanceof Readable ? 0 : payload.length
-}
-
-interface PreparedResponse {
-  readonly status: number
-  readonly written: Written
-  readonly explicit: ExplicitResponse | undefined
 }
 
 function makeResponder(sending: Sending, sources: SendSources) {
@@ -226,45 +218,6 @@ function makeInfiniteReporter(action: string) {
     hasReported = true
     request.log.warn({ action, field }, 'result has a number that is NaN or infinite; sent as null')
   }
-}
-
-/** Dispatches the response body, so that subscribers learn no more than callers. */
-function makeResultDispatch({ dispatch: event }: ManifestMethod, action: string) {
-  if (event === undefined) return undefined
-  return (context: ActionContext, { payload, isJson }: Written): void => {
-    if (payload !== undefined && !isJson) throw errors.WP_RUNTIME_DISPATCH({ action, event })
-    context.dispatchResult(event, payload === undefined ? null : JSON.parse(payload as string))
-  }
-}
-
-type CheckedHeaders = Readonly<Record<string, string>>
-
-interface ExplicitResponse {
-  readonly status: number
-  readonly body: unknown
-  readonly headers: CheckedHeaders
-  readonly isFile: boolean
-}
-
-/** Checks the arguments of `context.respond`. @throws WP_RUNTIME_STATUS, or Node's error about a header */
-function checkResponse(response: ActionResponse, action: string): ExplicitResponse {
-  const { status, body, headers } = response
-  if (!Number.isInteger(status) || status < 200 || status > 599) {
-    throw errors.WP_RUNTIME_STATUS({ action, status: String(status) })
-  }
-  return { status, body, headers: checkHeaders(headers), isFile: response instanceof FileResponse }
-}
-
-/** Returns the headers with names in lower case. All are checked before any header of the response is set. */
-function checkHeaders(headers: OutgoingHttpHeaders): CheckedHeaders {
-  const checked: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined) continue
-    validateHeaderName(name)
-    for (const one of [value].flat()) validateHeaderValue(name, String(one))
-    checked[name.toLowerCase()] = value as string // Fastify also accepts numbers and arrays
-  }
-  return checked
 }
 
 const addresses = ['location', 'content-location'] as const

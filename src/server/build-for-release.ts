@@ -1,30 +1,24 @@
+import { loadUserPrincipal } from '../auth/index.ts'
 import type { ConnectionSet } from '../connection/index.ts'
 import { makeDispatcher, type Dispatcher } from '../events/index.ts'
 import { defaultSettings, parseReferences, type Settings } from '../kit/index.ts'
 import type { LoadedPlugin, PluginSet } from '../plugin/index.ts'
-import {
-  assertServable,
-  findVariableUses,
-  useArtifacts,
-  type ArtifactUse,
-  type Manifest,
-  type ManifestMethod,
-} from '../release/index.ts'
+import { assertServable, findVariableUses, useArtifacts, type ArtifactUse, type Manifest } from '../release/index.ts'
 import {
   buildGeneration,
   hasSameCode,
-  makeActions,
+  loadMethodCode,
   makeDataCheck,
+  methodsOf,
   mountDocs,
   type DocsSources,
   mountPluginRoutes,
   runPluginHooks,
-  type ActionUser,
+  type CodeSources,
   type Endpoint,
   type Generation,
   type HostedPlugin,
-  type MethodCode,
-  type RouteSources,
+  type MethodAt,
   type StartPage,
 } from '../runtime/index.ts'
 import {
@@ -94,7 +88,7 @@ export async function buildForRelease(
   await using opened = new AsyncDisposableStack()
   opened.defer(() => endUse(options, served.use))
   const plugins = await shared.loadPlugins({ ...toServe, manifest })
-  const codeFor = await loadCode(shared, plugins, toServe, methodsOf(manifest))
+  const codeFor = await loadMethodCode(codeOf(shared, plugins, toServe), methodsOf(manifest))
   const connections = await registry.acquire(manifest.connections, plugins.connections)
   opened.defer(() => connections.release())
   assertConnected(manifest, connections, changed.names)
@@ -122,6 +116,7 @@ export async function buildForRelease(
       manifest,
       schemas: shared.schemas,
       guard: shared.guard,
+      loadPrincipal: (id) => loadUserPrincipal(options.host.system, id),
       connections,
       clock: options.host.clock,
       env,
@@ -192,8 +187,8 @@ async function updateInPlace(shared: Shared, served: Served, { next, plugins, ge
   if (served.use.mustClose(next.artifacts)) return false
   const [previous, nextUse] = [served.use, useArtifacts(next.artifacts, options)]
   try {
-    const code = findNewCode(served.manifest, wanted)
-    generation.routes.update(wanted, await loadCode(shared, plugins, next, code))
+    const changed = findNewCode(served.manifest, wanted)
+    generation.routes.update(wanted, await loadMethodCode(codeOf(shared, plugins, next), changed))
   } catch (error) {
     await endUse(options, nextUse)
     throw error
@@ -292,50 +287,21 @@ function makeCommonOptions(shared: Shared) {
   }
 }
 
-async function loadCode(
-  { options, prepareConfig, services }: Shared,
+/** Where the code of a release comes from. */
+function codeOf(
+  { options: { host }, prepareConfig, services }: Shared,
   plugins: PluginSet,
   toServe: ReleaseToServe,
-  methods: readonly MethodAt[],
-): Promise<RouteSources['codeFor']> {
-  const uses = methods.flatMap((one) => [one, ...stepsOf(one)])
-  const { modules, loadLate } = await loadModules(options.host, toServe, uses)
-  const databases = findDatabases(toServe.release.manifest, plugins, options.host.system)
-  const made = await makeActions(
-    { modules, loadLate, classes: plugins.actions, prepareConfig, databases, services },
-    uses,
-  )
-  const byMethod = new Map<ManifestMethod, MethodCode>()
-  let index = 0
-  for (const { of } of methods) {
-    const action = made[index++]!
-    const steps = (of.steps ?? []).map(({ name, action: use }) => {
-      return { name, place: 'file' in use ? use.file : use.class, step: made[index++]! }
-    })
-    byMethod.set(of, { action, steps })
-  }
-  return (method) => byMethod.get(method)!
-}
-
-function stepsOf({ of, ...at }: MethodAt): readonly ActionUser[] {
-  return (of.steps ?? []).map(({ action }) => ({ ...at, action }))
-}
-
-/** A method with its path. */
-interface MethodAt extends ActionUser {
-  readonly of: ManifestMethod
+): CodeSources {
+  const databases = findDatabases(toServe.release.manifest, plugins, host.system)
+  const load: CodeSources['load'] = (uses) => loadModules(host, toServe, uses)
+  return { load, classes: plugins.actions, prepareConfig, databases, services }
 }
 
 /** Returns the methods whose code differs between two manifests with the same methods. */
 function findNewCode(before: Manifest, after: Manifest): MethodAt[] {
   const known = methodsOf(before)
   return methodsOf(after).filter(({ of }, index) => !hasSameCode(of, known[index]!.of))
-}
-
-function methodsOf({ routes }: Manifest): MethodAt[] {
-  return routes.flatMap(({ path, methods }) =>
-    methods.map((of) => ({ of, action: of.action, method: of.method, path })),
-  )
 }
 
 function makeDocs(

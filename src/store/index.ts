@@ -59,5 +59,6 @@ export {
 export { isUnreachable } from './sql/postgres-errors.ts'
 export { assertRestorable, backUpSqlite, hasSqliteTable, restoreSqlite } from './sql/sqlite-backup.ts'
 export { readInteger, readTimestamp } from './sql/values.ts'
+export { runInSavepoint } from './sql/savepoint.ts'
 export { openSqlite, type OpenSqliteOptions, type SqliteDatabase } from './sql/sqlite-dialect.ts'
 export { loadDatabaseTime } from './facts.ts'

@@ -168,7 +168,10 @@ async function checkDown(context: CheckContext, name: string, { configOf, isHung
   }
 }
 
-async function checkTransaction({ client, transaction }: OpenConnection, rows: Rows<unknown>): Promise<void> {
+async function checkTransaction(
+  { client, transaction, savepoint }: OpenConnection,
+  rows: Rows<unknown>,
+): Promise<void> {
   await rows.prepare?.(client)
   const before = await rows.count(client)
   const result = await transaction!(async (inside) => {
@@ -184,6 +187,16 @@ async function checkTransaction({ client, transaction }: OpenConnection, rows: R
   })
   await assert.rejects(failing, (error) => error === failure, 'transaction() must reject with the error of the work')
   assert.equal(await rows.count(client), before + 1, 'transaction() must roll back work that fails')
+  if (savepoint === undefined) return
+  await transaction!(async (inside) => {
+    const failed = savepoint(inside, async () => {
+      await rows.add(inside)
+      throw failure
+    })
+    await assert.rejects(failed, (error) => error === failure, 'savepoint() must reject with the error of the work')
+    await savepoint(inside, () => rows.add(inside))
+  })
+  assert.equal(await rows.count(client), before + 2, 'savepoint() must roll back only the work that fails')
 }
 
 const calls = 40

@@ -37,9 +37,12 @@ const routes = `
     methods: { GET: { public: true, action: src/snippets/2.ts } }
   /stock/:sku:
     path: { sku: { type: string } }
-    methods: { GET: { public: true, action: src/snippets/5.ts } }
+    methods: { GET: { public: true, action: src/snippets/6.ts } }
   /rate:
-    methods: { GET: { public: true, timeout: 5s, action: src/snippets/6.ts } }`
+    methods: { GET: { public: true, timeout: 5s, action: src/snippets/7.ts } }
+  /todo/:todo_id/copy:
+    path: { todo_id: { type: integer } }
+    methods: { POST: { scopes: [todo], response: Message, action: src/snippets/4.ts } }`
 
 const usesTypes = `import { sql, type Kysely, type Selectable } from 'waypost'
 import type { Tables } from '../migrations/System/tables.ts'
@@ -68,7 +71,7 @@ describe('the snippets of the guides', () => {
 
   it('type-check in the to-do project, which accepts their definition', async () => {
     const code = readSnippets('docs/actions.md', 'ts')
-    assert.equal(code.length, 8)
+    assert.equal(code.length, 9)
     await project.write('src/snippets/report.pdf', 'x')
     for (const [index, text] of code.entries()) await project.write(`src/snippets/${index}.ts`, text)
     // The connection of the rate needs a plugin.

@@ -1,5 +1,5 @@
 import { sql, type Dialect, type OpenConnection } from 'waypost'
-import { Kysely } from 'waypost/sql'
+import { Kysely, runInSavepoint } from 'waypost/sql'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the project defines the tables
 type AnyTables = any
@@ -16,6 +16,7 @@ export function openKysely(database: {
       await sql`select 1`.execute(client)
     },
     transaction: (work) => client.transaction().execute(work),
+    savepoint: runInSavepoint,
     async close() {
       await client.destroy()
       await database.close()

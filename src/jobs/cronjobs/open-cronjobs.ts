@@ -3,7 +3,7 @@ import type { CronjobTypes, Log } from '../../contract/index.ts'
 import { makeDispatcher } from '../../events/index.ts'
 import type { PrepareConfig, ServicesOf } from '../../plugin/index.ts'
 import { assertServable, useArtifacts, type ClosedModules } from '../../release/index.ts'
-import { makeActions, makeDataCheck, makeSchemaCache, runCronjob } from '../../runtime/index.ts'
+import { makeActions, makeDataCheck, makeSchemaCache, runCronjob, type CodeSources } from '../../runtime/index.ts'
 import {
   catalogOf,
   findDatabases,
@@ -15,6 +15,7 @@ import {
   type ResolvedCronjobs,
   type ReleaseToServe,
 } from '../../host/index.ts'
+import { withCalls } from '../open-calls.ts'
 
 /** The resources of this host that cronjobs use. */
 export interface CronjobSources {
@@ -59,12 +60,13 @@ export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServ
   const use = useArtifacts(cronjobs.size === 0 ? [] : toRun.artifacts, sources)
   await using opened = new AsyncDisposableStack()
   opened.defer(async () => sources.onClosed(await use.end()))
-  const { modules, loadLate } = await loadModules(host, toRun, Object.values(manifest.cronjobs))
   const plugins = await sources.loadPlugins({ ...toRun, manifest })
   const names = Object.keys(manifest.cronjobs)
   const databases = findDatabases(manifest, plugins, host.system)
+  const load: CodeSources['load'] = (wanted) => loadModules(host, toRun, wanted)
+  const code = { load, classes: plugins.actions, prepareConfig, databases, services }
   const made = await makeActions(
-    { modules, loadLate, classes: plugins.actions, prepareConfig, databases, services },
+    { ...code, ...(await load(Object.values(manifest.cronjobs))) },
     Object.values(manifest.cronjobs),
   )
   const actions = new Map(names.map((name, index) => [name, made[index]!]))
@@ -72,7 +74,10 @@ export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServ
   opened.defer(() => connections.release())
   const check = makeDataCheck(makeSchemaCache(), () => manifest)
   const dispatcher = makeDispatcher(host.system, catalogOf(manifest), check)
-  const contexts = { connections, clock: host.clock, dispatcher, env }
+  const contexts = withCalls(
+    { connections, clock: host.clock, dispatcher, env },
+    { host, release: toRun.release, code },
+  )
   const { promise: idle, resolve: markIdle } = Promise.withResolvers<void>()
   let users = 1 // the set itself
   const release = () => {

@@ -21,8 +21,10 @@ import {
   RunDiscarded,
   runListener,
   RunPostponed,
+  type CodeSources,
 } from '../../runtime/index.ts'
 import { errors } from '../errors.ts'
+import { withCalls } from '../open-calls.ts'
 import { maxOnceSqliteMs } from './listener-terms.ts'
 
 /** The resources that listeners use. */
@@ -71,23 +73,20 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
   const use = useArtifacts(toRun.artifacts, sources)
   await using opened = new AsyncDisposableStack()
   opened.defer(async () => sources.onClosed(await use.end()))
-  const { modules, loadLate } = await loadModules(host, toRun, uses)
   const plugins = await sources.loadPlugins({ ...toRun, manifest })
   const databases = findDatabases(manifest, plugins, host.system)
-  const made = await makeActions(
-    { modules, loadLate, classes: plugins.actions, prepareConfig, databases, services },
-    uses,
-  )
+  const load: CodeSources['load'] = (wanted) => loadModules(host, toRun, wanted)
+  const code = { load, classes: plugins.actions, prepareConfig, databases, services }
+  const made = await makeActions({ ...code, ...(await load(uses)) }, uses)
   const actions = new Map(Object.keys(listeners).map((name, index) => [name, made[index]!]))
   const connections = await registry.acquire(manifest.connections, plugins.connections)
   opened.defer(() => connections.release())
   const check = makeDataCheck(makeSchemaCache(), () => manifest)
-  const contexts = {
-    connections,
-    clock: host.clock,
-    dispatcher: makeDispatcher(host.system, catalogOf(manifest), check),
-    env,
-  }
+  const dispatcher = makeDispatcher(host.system, catalogOf(manifest), check)
+  const contexts = withCalls(
+    { connections, clock: host.clock, dispatcher, env },
+    { host, release: toRun.release, code },
+  )
   const closers = opened.move()
 
   async function run(claimed: ClaimedRun, how: RunHow): Promise<RunResult> {
