@@ -55,8 +55,14 @@ export function makeHandler(sources: ContextSources & CheckSources & SendSources
     request.body = undefined // otherwise it stays in memory until the response is read
     const scope = new RequestScope(request, reply, accepts)
     const context = makeActionContext(sources, scope)
-    const prepare = (result: unknown) => sender.prepare({ result, context, reply })
-    const surroundings = surround?.({ request: given, context, scope, reply, prepare }) ?? noSurroundings
+    const surroundings =
+      surround?.({
+        request: given,
+        context,
+        scope,
+        reply,
+        prepare: (result) => sender.prepare({ result, context, reply }),
+      }) ?? noSurroundings
     const execution = new Sent(sender, { context, reply }, surroundings)
     if (timeoutMs === undefined) return run(given, context, execution)
     const work = new Promise((resolve, reject) =>

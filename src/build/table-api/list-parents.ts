@@ -27,12 +27,13 @@ export function listParents(
 ): readonly ParentTable[] {
   const table = snapshot.tables[name]!
   const owners = new Map(findOwners(definition, connection))
+  const isFar = (parent: string) => countSteps(parent, { owners, snapshot }) >= maxOwnerSteps
   return (table.references ?? []).flatMap(({ columns, table: parent, on_delete: onDelete }) => {
     const [column = ''] = columns
     const known = parent === name ? undefined : owners.get(parent)
     if (known === undefined || columns.length > 1 || !isReference(column, table)) return []
     const [method = ''] = known.keys()
-    return [{ column, table: parent, method, problem: findProblem(known, { parent, column, table, onDelete }) }]
+    return [{ column, table: parent, method, problem: findProblem(known, { parent, column, table, onDelete, isFar }) }]
   })
 }
 
@@ -57,17 +58,37 @@ interface ReferencePlace {
   readonly column: string
   readonly table: TableSnapshot
   readonly onDelete: string | undefined
+  /** Whether too many references lead from the parent to its owner. */
+  isFar(parent: string): boolean
+}
+
+/** As in the class `sql-table`. */
+const maxOwnerSteps = 3
+
+/** Counts the references from the rows of a table to those with the owner, as far as they matter. */
+function countSteps(
+  name: string,
+  { owners, snapshot }: { readonly owners: ReadonlyMap<string, Parents[1]>; readonly snapshot: TablesSnapshot },
+): number {
+  let [table, steps]: [string | undefined, number] = [name, 0]
+  while (table !== undefined && steps < maxOwnerSteps) {
+    const [owner] = owners.get(table)?.values() ?? []
+    if (typeof owner !== 'object' || owner === null || !('through' in owner)) break
+    const { through } = owner
+    const references = snapshot.tables[table]?.references ?? []
+    table = references.find(({ columns }) => columns.length === 1 && columns[0] === through)?.table
+    steps += 1
+  }
+  return steps
 }
 
 function findProblem(
   owners: ReadonlyMap<string, unknown>,
-  { parent, column, table, onDelete }: ReferencePlace,
+  { parent, column, table, onDelete, isFar }: ReferencePlace,
 ): string | undefined {
   const texts = new Set([...owners.values()].map((owner) => JSON.stringify(owner)))
   if (texts.size > 1) return `"${parent}" has several owner rules`
-  const [owner] = owners.values()
-  if (typeof owner === 'object' && owner !== null && 'through' in owner)
-    return `"${parent}" has no owner column of its own`
+  if (isFar(parent)) return `The owner of "${parent}" is ${maxOwnerSteps} references away, which is the limit`
   if (table.columns[column]!.null || onDelete === 'set null')
     return `Rows without "${column}" would belong to no one: it may be null`
   return undefined

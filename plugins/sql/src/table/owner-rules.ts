@@ -33,10 +33,16 @@ export interface NamedRule {
   readonly names: readonly string[]
 }
 
-/** Returns the different owner rules that actions have for a table. Actions with problems have none. */
-export function findRules(table: string, served: Served, isLast = false): readonly NamedRule[] {
+/** How many references lead from a row to the one with the owner, at most. */
+export const maxOwnerSteps = 3
+
+/**
+ * Returns the different owner rules that actions have for a table. Actions with problems have none.
+ * @param maxSteps how many references may lead to the owner
+ */
+export function findRules(table: string, served: Served, maxSteps = maxOwnerSteps): readonly NamedRule[] {
   const found = (served.actions.get(table) ?? []).flatMap(([name, config]) => {
-    const rule = makeRule(config, served, isLast)
+    const rule = makeRule(config, served, maxSteps)
     return rule === undefined ? [] : [{ name, rule, text: JSON.stringify(rule) }]
   })
   const groups = Map.groupBy(found, ({ text }) => text)
@@ -50,25 +56,25 @@ export function findReference(column: string, table: TableSnapshot): ForeignKeyS
 
 /**
  * Returns the rule of the rows that a column refers to: the only one of their table, or that of the action in "parents".
- * @param isLast whether a rule cannot refer to further tables
+ * @param maxSteps how many references may lead from these rows to their owner
  * @returns undefined if nothing protects these rows, or if it is not clear which rule does
  */
 export function chooseRule(
   { parents = {} }: Pick<TableConfig, 'parents'>,
   { columns, table }: ForeignKeySnapshot,
-  { served, isLast = false }: { readonly served: Served; readonly isLast?: boolean },
+  { served, maxSteps }: { readonly served: Served; readonly maxSteps?: number },
 ): RowRule | undefined {
   const column = columns.find((one) => Object.hasOwn(parents, one))
   const name = column && parents[column]
   if (name === 'any') return undefined
-  const rules = findRules(table, served, isLast)
+  const rules = findRules(table, served, maxSteps)
   if (name !== undefined) return rules.find(({ names }) => names.includes(name))?.rule
   return rules.length === 1 ? rules[0]!.rule : undefined
 }
 
-function makeRule(config: TableConfig, served: Served, isLast: boolean): RowRule | undefined {
+function makeRule(config: TableConfig, served: Served, maxSteps: number): RowRule | undefined {
   const table = Object.hasOwn(served.tables, config.table) ? served.tables[config.table]! : undefined
-  const owner = table && makeOwner(config, table, { served, isLast })
+  const owner = table && makeOwner(config, table, { served, maxSteps })
   if (table === undefined || owner === undefined) return undefined
   // The path parameters of another route say nothing here.
   const where = Object.entries(config.where ?? {}).flatMap(([name, given]) => {
@@ -83,7 +89,7 @@ function makeRule(config: TableConfig, served: Served, isLast: boolean): RowRule
 function makeOwner(
   config: TableConfig,
   table: TableSnapshot,
-  { served, isLast }: { readonly served: Served; readonly isLast: boolean },
+  { served, maxSteps }: { readonly served: Served; readonly maxSteps: number },
 ): OwnerPlan | undefined {
   const { owner } = config
   if (owner === undefined) return undefined
@@ -92,13 +98,13 @@ function makeOwner(
     const type = typeOf(column, table)?.type
     return type === 'text' || type === 'uuid' ? { column, ...(unless !== undefined && { unless }) } : undefined
   }
-  const reference = isLast ? undefined : findReference(owner.through, table)
-  return reference && makeThrough(reference, chooseRule(config, reference, { served, isLast: true }))
+  const reference = maxSteps === 0 ? undefined : findReference(owner.through, table)
+  return reference && makeThrough(reference, chooseRule(config, reference, { served, maxSteps: maxSteps - 1 }))
 }
 
 /** Returns the owner rule of rows whose owner is that of the row they refer to. */
 export function makeThrough({ columns, to }: ForeignKeySnapshot, rule: RowRule | undefined): OwnerPlan | undefined {
-  if (rule === undefined || rule.owner.parent !== undefined) return undefined
+  if (rule === undefined) return undefined
   const { unless } = rule.owner
   return { column: columns[0]!, ...(unless !== undefined && { unless }), parent: { to: to[0]!, rule } }
 }

@@ -105,7 +105,7 @@ export class RowConditions {
       const own = `${quote(table)}.${quote(name)}`
       return types[name]?.null ? `(${own} is null or ${other} = ${own})` : `${other} = ${own}`
     })
-    const conditions = [...terms, ...this.visible(rule, alias, access)]
+    const conditions = [...terms, ...this.visible(rule, alias, { access })]
     return `exists (select 1 from ${quote(rule.table)} as ${alias}${joinConditions(conditions)})`
   }
 
@@ -119,16 +119,17 @@ export class RowConditions {
       return isOwned(owner, access) ? [`${name} = ${this.#values.addOwn(({ userId }) => userId ?? null)}`] : []
     const { to, rule } = parent
     const alias = this.#values.nextAlias()
-    const conditions = this.visible(rule, alias, access)
+    const isChosen = isList && isOwned(owner, access)
+    const conditions = this.visible(rule, alias, { access, isList: isChosen })
     if (conditions.length === 0) return []
     const [from, other] = [`${quote(rule.table)} as ${alias}`, `${alias}.${quote(to)}`]
-    return isList && isOwned(owner, access)
+    return isChosen
       ? [`${name} in (select ${other} from ${from}${joinConditions(conditions)})`]
       : [`exists (select 1 from ${from}${joinConditions([`${other} = ${name}`, ...conditions])})`]
   }
 
   /** The conditions that the caller has access to a row of another table. */
-  visible({ types, where, owner }: VisibleRows, alias: string, access: Access): readonly string[] {
+  visible({ types, where, owner }: VisibleRows, alias: string, use: OwnedUse): readonly string[] {
     const conditions = Object.entries(where).map(([name, source]) => {
       const column = `${alias}.${quote(name)}`
       const compared = this.#values.compared(name, types[name], column)
@@ -137,7 +138,7 @@ export class RowConditions {
         : `${compared} = ${this.#values.bindSource(name, source, { column: types[name]! })}`
     })
     if (owner === undefined) return conditions
-    return [...conditions, ...this.#owned(`${alias}.${quote(owner.column)}`, owner, { access })]
+    return [...conditions, ...this.#owned(`${alias}.${quote(owner.column)}`, owner, use)]
   }
 
   /** Returns where the value of a column comes from that the body does not have. */

@@ -1,5 +1,5 @@
 import type { Source, Sources, TablePlan } from './plan.ts'
-import { chooseRule, findReference, findRules, findServed, makeThrough } from './owner-rules.ts'
+import { chooseRule, findReference, findRules, findServed, makeThrough, maxOwnerSteps } from './owner-rules.ts'
 import { resolveSources } from './sources.ts'
 import { checkColumn, checkForm, columnOf, isSupported, type TableUse } from './table-use.ts'
 
@@ -95,13 +95,14 @@ function resolveThrough(column: string, { config, connection, table, snapshot, u
     })
   }
   const served = findServed(connection, use, snapshot)
-  const rule = chooseRule(config, reference, { served })
+  const rule = chooseRule(config, reference, { served, maxSteps: maxOwnerSteps - 1 })
   const owner = makeThrough(reference, rule)
   if (owner !== undefined) return owner
   const rules = findRules(reference.table, served)
   const [name = 'ACTION'] = rules.flatMap(({ names }) => names)
-  if (rule !== undefined)
-    report(at, `"${reference.table}" has no owner column of its own: "through" follows only one reference`, {
+  const isOwned = served.actions.get(reference.table)?.some(([, one]) => one.owner !== undefined) ?? false
+  if (rules.length === 1 || (rules.length === 0 && isOwned))
+    report(at, `"through" follows ${maxOwnerSteps} references at most, and finds no owner column from "${column}" on`, {
       hint: `Add an owner column to "${reference.table}" or to "${config.table}"`,
     })
   else if (rules.length === 0)

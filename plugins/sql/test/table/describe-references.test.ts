@@ -20,7 +20,14 @@ describe('owner rules and references', () => {
   const notes: TableConfig = { table: 'note', columns: ['id', 'ticket_id'], owner: { through: 'ticket_id' } }
   const of = (
     config: TableConfig,
-    { method = 'PUT', path = '/note/:id', actions = { Tickets }, table = note, isPublic = false }: Partial<Place> = {},
+    {
+      method = 'PUT',
+      path = '/note/:id',
+      actions = { Tickets },
+      table = note,
+      tables = { ticket, note: table },
+      isPublic = false,
+    }: Partial<Place> = {},
   ) => {
     const use = {
       method,
@@ -32,11 +39,7 @@ describe('owner rules and references', () => {
       connections: {},
       databases: {},
     }
-    const description = describeTable(
-      config,
-      { ...use, actions, methods: {} },
-      { System: { tables: { ticket, note: table } } },
-    )
+    const description = describeTable(config, { ...use, actions, methods: {} }, { System: { tables } })
     return { problems: problemsOf(description), plan: description.plan as TablePlan }
   }
   interface Place {
@@ -44,6 +47,7 @@ describe('owner rules and references', () => {
     readonly path: string
     readonly actions: ActionUse['actions']
     readonly table: TableSnapshot
+    readonly tables: Readonly<Record<string, TableSnapshot>>
     readonly isPublic: boolean
   }
 
@@ -67,6 +71,31 @@ describe('owner rules and references', () => {
     assert.deepEqual(of(notes, { actions: {} }).problems, [
       '/owner/through No action with "owner" serves "ticket", so its rows have no owner',
     ])
+  })
+
+  test('up to three references lead to the owner', () => {
+    const names = ['note', 'reply', 'mark', 'star']
+    const child = (name: string, index: number): [string, TableSnapshot] => {
+      const parent = index === 0 ? 'ticket' : names[index - 1]!
+      return [name, { ...note, unique: [], references: [{ ...reference, table: parent }] }]
+    }
+    const tables = { ticket, ...Object.fromEntries(names.map(child)) }
+    const actions = { Tickets, ...Object.fromEntries(names.map((name) => [name, { ...notes, table: name }])) }
+    const at = (name: string, more = {}) =>
+      of({ ...notes, table: name }, { path: `/${name}/:id`, actions: { ...actions, ...more }, tables })
+    const { problems, plan } = at('mark')
+    assert.deepEqual(problems, [])
+    assert.equal(plan.owner!.parent!.rule.owner.parent!.rule.owner.parent!.rule.owner.column, 'user_id')
+    const tooFar =
+      '/owner/through "through" follows 3 references at most, and finds no owner column from "ticket_id" on'
+    assert.deepEqual(at('star').problems, [tooFar])
+    const all = { Tickets: { ...Tickets, owner: { column: 'user_id', unless: 'all' } } }
+    assert.equal(at('mark', all).plan.owner!.unless, 'all')
+    // Rows that belong to each other have no owner.
+    const cycle = { Tickets: { table: 'ticket', columns: 'all', owner: { through: 'parent_id' } } }
+    const own = { columns: { ...ticket.columns, parent_id: { type: 'bigint' } }, key: ['id'] } as const
+    const round = { ...own, references: [{ ...reference, columns: ['parent_id'] }] }
+    assert.deepEqual(of(notes, { actions: cycle, tables: { ticket: round, note } }).problems, [tooFar])
   })
 
   test('several rules of one table need a choice; the same rule of several actions does not', () => {

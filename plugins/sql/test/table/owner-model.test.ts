@@ -11,7 +11,7 @@ const row = fc.nat({ max: 5 })
 const reference = fc.option(row, { freq: 4 })
 const step = fc.record({
   method: fc.constantFrom('GET', 'GET', 'POST', 'POST', 'PUT', 'PATCH', 'DELETE'),
-  where: fc.constantFrom('ticket', 'note', 'task', 'ticket/note'),
+  where: fc.constantFrom('ticket', 'note', 'reply', 'mark', 'task', 'ticket/note'),
   isList: fc.boolean(),
   row,
   parent: row,
@@ -25,8 +25,8 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
 const steps = fc.array(fc.tuple(fc.boolean(), step), { minLength: 5, maxLength: 25 })
 
-/** Each user begins with two tickets, two notes and a task. */
-const first = (['ticket', 'ticket', 'note', 'note', 'task'] as const).flatMap((where, index) =>
+/** Each user begins with two tickets, two notes, a reply, a mark and a task. */
+const first = (['ticket', 'ticket', 'note', 'note', 'reply', 'mark', 'task'] as const).flatMap((where, index) =>
   [true, false].map((isAnn): readonly [boolean, Step] => [
     isAnn,
     {
@@ -49,7 +49,7 @@ const first = (['ticket', 'ticket', 'note', 'note', 'task'] as const).flatMap((w
  * as if Bob had not been there. The ids of his rows are the only trace: hers are fixed by their order here.
  */
 for (const kind of chooseKinds('postgresql')) {
-  describe(`rows of two users in three tables, ${kind}`, () => {
+  describe(`rows of two users in five tables, ${kind}`, () => {
     let postgres: TestPostgres | undefined
     let api: TableApi
     before(async () => {
@@ -78,14 +78,16 @@ for (const kind of chooseKinds('postgresql')) {
   })
 }
 
-const tables = ['ticket', 'note', 'task'] as const
+const tables = ['ticket', 'note', 'reply', 'mark', 'task'] as const
+
+const makeIds = (): Ids => ({ ticket: [], note: [], reply: [], mark: [], task: [] })
 
 /** @returns what Ann sees: her answers, and her rows in the end */
 async function play(all: readonly (readonly [boolean, Step])[], api: TableApi): Promise<unknown> {
   for (const table of tables.toReversed()) await api.execute(`delete from app_${table}`)
   const world: World = {
     api,
-    ids: { ann: { ticket: [], note: [], task: [] }, bob: { ticket: [], note: [], task: [] } },
+    ids: { ann: makeIds(), bob: makeIds() },
   }
   const seen: unknown[] = []
   for (const [isAnn, one] of all) {
@@ -129,6 +131,8 @@ async function send(one: Step, name: 'ann' | 'bob', world: World): Promise<unkno
   const body = {
     ticket: { title: one.title },
     note: { ticket_id: of('ticket', one.ticket ?? one.parent), text: one.title },
+    reply: { note_id: of('note', one.note ?? one.parent), text: one.title },
+    mark: { reply_id: of('reply', one.note ?? one.parent), text: one.title },
     task: { ticket_id: of('ticket', one.ticket), note_id: of('note', one.note), shelf_id: null, name: one.title },
     'ticket/note': { text: one.title },
   }[one.where]

@@ -2,7 +2,17 @@ import type { TableSnapshot, DatabaseKind } from 'waypost'
 import type { TableConfig } from '../../src/table/config.ts'
 import type { ApiOptions } from '../../../../test/support/table-api.ts'
 
-/** Tickets of users, notes that belong to whoever owns their ticket, and tasks with an owner and references of their own. */
+const chained = (column: string, table: string): TableSnapshot => ({
+  columns: { id: { type: 'id', default: true }, [column]: { type: 'bigint' }, text: { type: 'text' } },
+  key: ['id'],
+  index: [[column, 'id']],
+  references: [{ columns: [column], table, to: ['id'], on_delete: 'cascade' }],
+})
+
+/**
+ * Tickets of users, notes that belong to whoever owns their ticket, replies and marks that belong to whoever owns the note or
+ * reply before them, and tasks with an owner and references of their own.
+ */
 const tables: Readonly<Record<string, TableSnapshot>> = {
   app_ticket: {
     columns: {
@@ -25,6 +35,8 @@ const tables: Readonly<Record<string, TableSnapshot>> = {
     index: [['ticket_id', 'id']],
     references: [{ columns: ['ticket_id'], table: 'app_ticket', to: ['id'], on_delete: 'cascade' }],
   },
+  app_reply: chained('note_id', 'app_note'),
+  app_mark: chained('reply_id', 'app_reply'),
   app_task: {
     columns: {
       id: { type: 'id', default: true },
@@ -68,6 +80,8 @@ export const ticketApi = {
     owner: { through: 'ticket_id' },
     version: 'version',
   },
+  Replies: { table: 'app_reply', columns: ['id', 'note_id', 'text'], owner: { through: 'note_id' } },
+  Marks: { table: 'app_mark', columns: ['id', 'reply_id', 'text'], owner: { through: 'reply_id' } },
   Tasks: {
     table: 'app_task',
     columns: ['id', 'ticket_id', 'note_id', 'shelf_id', 'name'],
@@ -86,6 +100,8 @@ export const ticketRoutes = [
   ...crud('/ticket', 'Tickets'),
   ...crud('/note', 'Notes'),
   ...crud('/ticket/:ticket_id/note', 'NotesOf'),
+  ...crud('/reply', 'Replies'),
+  ...crud('/mark', 'Marks'),
   ...crud('/task', 'Tasks'),
 ]
 
@@ -107,6 +123,14 @@ export function openTicketOptions(kind: DatabaseKind, url: string | undefined): 
       `create table app_note (id ${id}, ticket_id bigint not null references app_ticket (id) on delete cascade,
         text varchar(200) not null, version integer not null)`,
       `create index app_note_list on app_note (ticket_id, id)`,
+      ...[
+        ['reply', 'note'],
+        ['mark', 'reply'],
+      ].flatMap(([name, parent]) => [
+        `create table app_${name} (id ${id}, ${parent}_id bigint not null references app_${parent} (id) on delete cascade,
+        text varchar(200) not null)`,
+        `create index app_${name}_list on app_${name} (${parent}_id, id)`,
+      ]),
       `create table app_task (id ${id}, user_id ${uuid} not null, ticket_id bigint references app_ticket (id),
         note_id bigint references app_note (id), shelf_id bigint references app_shelf (id),
         name varchar(8) not null, version integer not null, unique (user_id, name))`,

@@ -70,7 +70,7 @@ export class EmbedStatements {
   #from(embed: EmbedPlan, { alias, access }: { readonly alias: string; readonly access: Access }): string {
     const { table, own, other } = embed
     const same = `${alias}.${quote(other)} = ${quote(this.#plan.table)}.${quote(own)}`
-    return `${quote(table)} as ${alias}${joinConditions([same, ...this.#rows.visible(embed, alias, access)])}`
+    return `${quote(table)} as ${alias}${joinConditions([same, ...this.#rows.visible(embed, alias, { access })])}`
   }
 }
 
