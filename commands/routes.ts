@@ -1,12 +1,12 @@
 import { WaypostCommand, formatTable, plural, printDiagnostics } from '../bin/cli/index.ts'
 import { readEnvironment } from '../src/kit/index.ts'
-import type { ListedRoute } from '../src/project/index.ts'
+import type { ListedFolder, ListedRoute } from '../src/project/index.ts'
 
 export default class Routes extends WaypostCommand {
   static override description = 'List the methods of all routes, including plugin routes'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
-    '<%= config.bin %> <%= command.id %> --verbose # also the steps of each method',
+    '<%= config.bin %> <%= command.id %> --verbose # also the steps of each method, and static folders',
     '<%= config.bin %> <%= command.id %> --json',
   ]
   static override enableJsonFlag = true
@@ -15,14 +15,17 @@ export default class Routes extends WaypostCommand {
     const { flags } = await this.parse(Routes)
     const { listRoutes } = await import('../src/project/index.ts')
     const folder = process.cwd()
-    const routes = await listRoutes({
+    const { routes, static: folders } = await listRoutes({
       folder,
       variables: readEnvironment(folder),
       onPluginError: (error) => this.note(`Some routes are not listed. ${error.message}`),
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })
-    if (!this.jsonEnabled()) this.#show(routes, flags.verbose)
-    return { routes }
+    if (!this.jsonEnabled()) {
+      this.#show(routes, flags.verbose)
+      if (flags.verbose) for (const line of formatFolders(folders)) this.print(line)
+    }
+    return { routes, static: folders }
   }
 
   #show(routes: readonly ListedRoute[], isVerbose: boolean): void {
@@ -58,6 +61,23 @@ function format(routes: readonly ListedRoute[], isVerbose: boolean): string[] {
     // Not shortened if the output is piped or saved.
     process.stdout.columns ?? Number.POSITIVE_INFINITY,
   )
+}
+
+function formatFolders(folders: readonly ListedFolder[]): string[] {
+  if (folders.length === 0) return []
+  const cells = (of: (folder: ListedFolder) => string) => folders.map(of)
+  return [
+    '',
+    ...formatTable(
+      [
+        { title: 'STATIC', cells: cells(({ path }) => path), narrow: 'wrap', order: 1, minWidth: 12 },
+        { title: 'FOLDER', cells: cells(({ folder }) => folder), narrow: 'wrap', order: 0, minWidth: 12 },
+        { title: 'FALLBACK', cells: cells(({ fallback = '' }) => fallback), narrow: 'wrap', order: 2, minWidth: 10 },
+        { title: 'SOURCE', cells: cells(({ source }) => source), narrow: 'wrap', order: 3, minWidth: 18 },
+      ],
+      process.stdout.columns ?? Number.POSITIVE_INFINITY,
+    ),
+  ]
 }
 
 function nameSteps({ steps = [], without = [] }: ListedRoute): string {

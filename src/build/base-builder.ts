@@ -1,5 +1,6 @@
 import {
   makeSourceCache,
+  type Definition,
   type LoadedDefinition,
   type PluginUse,
   type SourceCache,
@@ -126,7 +127,8 @@ export function openBaseBuilder({
       const found = await findPlugins(listed)
       const { definition, partial = definition, plugins: _, needsMigration: __, ...rest } = loaded
       const ofMigrations = partial === undefined ? [] : checkMigrations(files, partial, found.plugins).diagnostics
-      const diagnostics = [...found.diagnostics, ...loaded.diagnostics, ...sortDiagnostics(ofMigrations)]
+      const ofStatic = partial === undefined ? [] : checkStatic(partial, base?.manifest)
+      const diagnostics = [...found.diagnostics, ...loaded.diagnostics, ...ofStatic, ...sortDiagnostics(ofMigrations)]
       return {
         ...rest,
         ...(hasErrors(diagnostics) ? partial && { partial } : definition && { definition }),
@@ -135,7 +137,7 @@ export function openBaseBuilder({
         migrations: files,
       }
     },
-    link: (loaded) => linkTexts(loaded, { code, loadArtifacts }),
+    link: (loaded) => linkTexts(loaded, { code, loadArtifacts, staticOf: base?.manifest.static }),
     close: () => process.close(),
   }
 }
@@ -144,26 +146,44 @@ export function openBaseBuilder({
 interface BaseCode {
   readonly code: ReadonlyMap<string, string>
   loadArtifacts(): Promise<readonly Artifact[]>
+  readonly staticOf: Manifest['static']
 }
 
 async function linkTexts(
   { definition, plugins, migrations: { migrations } }: LoadedTexts,
-  { code, loadArtifacts }: BaseCode,
+  { code, loadArtifacts, staticOf = {} }: BaseCode,
 ): Promise<BuiltRelease> {
   if (definition === undefined) throw new TypeError('The definition has errors')
   const declared = new Map(
     migrations.flatMap((one) => (one.declared === undefined ? [] : [[one.file, makeMigrationArtifact(one.declared)]])),
   )
   const hashOf = (file: string) => declared.get(file)?.hash ?? code.get(file)!
-  const parts = { version, migrations, plugins, hashOf }
+  const byFolder = new Map(Object.values(staticOf).map(({ folder, files }) => [folder, files]))
+  const staticFiles = Object.fromEntries(
+    Object.entries(definition.static ?? {}).map(([at, { folder }]) => [at, byFolder.get(folder) ?? {}]),
+  )
+  const parts = { version, migrations, plugins, staticFiles, hashOf }
   const { routes, listeners = {}, cronjobs, migrations: linked } = makeManifest(definition, { ...parts, artifacts: [] })
   const actions = listActions({ routes, listeners, cronjobs })
   const needed = [...actions, ...linked, ...plugins].flatMap((one) => ('artifact' in one ? [one.artifact] : []))
+  needed.push(...Object.values(staticFiles).flatMap((files) => Object.values(files)))
   const own = [...declared.values()]
   const isCoded = needed.some((hash) => own.every((one) => one.hash !== hash))
   const known = new Map([...(isCoded ? await loadArtifacts() : []), ...own].map((one) => [one.hash, one]))
   const artifacts = listReached(needed, known).sort((a, b) => compareText(a.hash, b.hash))
   return { manifest: makeManifest(definition, { ...parts, artifacts }), artifacts }
+}
+
+/** A folder that is not part of the base has no files here. */
+function checkStatic({ static: folders = {} }: Definition, base: Manifest | undefined): readonly Diagnostic[] {
+  const known = new Set(Object.values(base?.static ?? {}).map(({ folder }) => folder))
+  return Object.values(folders).flatMap(({ folder: name, at }) => {
+    if (known.has(name)) return []
+    const place = makePlace(at.file, at.line, { column: at.column })
+    return [
+      makeDiagnostic('WP_BUILD_STATIC_BASE', place, { parameters: { name, known: [...known].join(', ') || 'none' } }),
+    ]
+  })
 }
 
 function namesOf(plugins: readonly PluginUse[]): string {

@@ -18,7 +18,7 @@ export interface Assets {
 
 export const noAssets: Assets = { names: new Set(), artifacts: new Map() }
 
-const assetLimits = { fileBytes: 10 * 1024 ** 2, releaseBytes: 32 * 1024 ** 2 } as const
+export const assetLimits = { fileBytes: 10 * 1024 ** 2, releaseBytes: 32 * 1024 ** 2 } as const
 
 /** Marks an esbuild error as one about such a file, for `checkErrors`. */
 export interface AssetError {

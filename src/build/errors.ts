@@ -124,6 +124,16 @@ export const errors = defineErrors({
     message: 'The package "{name}" reads files at its own path ({text} in {place}), which a release does not contain',
     hint: 'Import a build of it that needs no files, use another package, or call a service that does the work',
   },
+  WP_BUILD_STATIC_FILE: {
+    ...user,
+    message: 'Cannot serve {name}: {reason}',
+    hint: 'Change the folder, or name another one under "static:"',
+  },
+  WP_BUILD_STATIC_BASE: {
+    ...user,
+    message: 'The files of the folder "{name}" are not part of the release',
+    hint: 'Deploy the project from its folder, or choose a folder of the release: {known}',
+  },
   WP_BUILD_CLOSED: {
     kind: 'bug',
     status: 500,

@@ -10,6 +10,7 @@ import type {
   ManifestRoute,
 } from '../release/index.ts'
 import { describeBreaking } from '../tables/index.ts'
+import type { StaticFiles } from './collect-static.ts'
 import { compareText } from './compare-text.ts'
 import { normalizeFile } from './find-entries.ts'
 import type { MigrationSource } from './load-migrations.ts'
@@ -21,6 +22,7 @@ export interface ManifestParts {
   readonly migrations: readonly MigrationSource[]
   readonly artifacts: readonly Artifact[]
   readonly plugins: readonly ManifestPlugin[]
+  readonly staticFiles?: StaticFiles
   /** Returns the SHA-256 of the artifact of an entry file. */
   readonly hashOf: HashOf
 }
@@ -37,6 +39,7 @@ export function makeManifest(definition: Definition, parts: ManifestParts): Mani
     waypost: version,
     routes: definition.routes.toSorted((a, b) => compareText(a.path, b.path)).map((route) => makeRoute(route, hashOf)),
     ...(definition.groups && { groups: sortKeys(definition.groups) }),
+    ...(definition.static && { static: makeStatic(definition.static, parts.staticFiles) }),
     schemas: sortKeys(definition.schemas),
     connections: mapValues(definition.connections, makeClass),
     events: sortKeys(definition.events),
@@ -58,6 +61,13 @@ export function makeManifest(definition: Definition, parts: ManifestParts): Mani
     migrations: migrations.map((migration) => makeMigration(migration, hashOf)),
     artifacts: sortKeys(Object.fromEntries(artifacts.map(({ hash, content }) => [hash, Buffer.byteLength(content)]))),
   }
+}
+
+function makeStatic(
+  folders: NonNullable<Definition['static']>,
+  files: StaticFiles = {},
+): NonNullable<Manifest['static']> {
+  return mapValues(folders, ({ at: _, ...folder }, at) => ({ ...folder, files: files[at] ?? {} }))
 }
 
 function makeRoute({ methods, at: _, ...rest }: Route, hashOf: HashOf): ManifestRoute {
@@ -101,7 +111,7 @@ function sortKeys<T>(record: Readonly<Record<string, T>>): Record<string, T> {
   return mapValues(record, (value) => value)
 }
 
-function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> {
+function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T, key: string) => U): Record<string, U> {
   const keys = Object.keys(record).sort(compareText)
-  return Object.fromEntries(keys.map((key) => [key, map(record[key]!)]))
+  return Object.fromEntries(keys.map((key) => [key, map(record[key]!, key)]))
 }

@@ -3,6 +3,7 @@ import type { DeclaredMigration, Definition } from '../definition/index.ts'
 import { hasErrors, sha256, type Diagnostic } from '../kit/index.ts'
 import type { Artifact, BuiltRelease } from '../release/index.ts'
 import { checkAssets, noAssets, pickAssets } from './collect-assets.ts'
+import { collectStatic, type StaticCache, type StaticFiles } from './collect-static.ts'
 import { checkBundle } from './check-bundle.ts'
 import { checkErrors, checkTsconfig, checkWarnings } from './check-messages.ts'
 import { compareText } from './compare-text.ts'
@@ -93,6 +94,7 @@ class BuildSession {
   readonly #options: BuilderOptions
   readonly #written: OutputCache = new Map()
   readonly #ownPaths: OwnPathCache = new Map()
+  readonly #staticFiles: StaticCache = new Map()
   #entries: { readonly of: Definition; readonly found: Entries } | undefined
   #compiled: CompiledMigrations | undefined
   #outside: readonly string[] = []
@@ -117,10 +119,13 @@ class BuildSession {
       diagnostics.push(...(await checkErrors(root, result.errors, tsconfig)), ...checkWarnings(root, result.warnings))
       if (bundle !== undefined) diagnostics.push(...(await checkBundle(root, bundle, entries, this.#ownPaths)))
     }
-    const assetArtifacts = bundle === undefined ? [] : pickAssets(bundle.metafile, assets)
+    const statics = collectStatic(root, definition, this.#staticFiles)
+    diagnostics.push(...statics.diagnostics)
+    const assetArtifacts = [...(bundle === undefined ? [] : pickAssets(bundle.metafile, assets)), ...statics.artifacts]
     diagnostics.push(...checkAssets(assetArtifacts))
     if (bundle !== undefined) this.#outside = findOutside(bundle, tsconfig)
-    const found = { assets: assets.names, outside: this.#outside, diagnostics: sortDiagnostics(diagnostics) }
+    const names = new Set([...assets.names, ...statics.folders])
+    const found = { assets: names, outside: this.#outside, diagnostics: sortDiagnostics(diagnostics) }
     if (hasErrors(diagnostics)) return found
     const artifacts = bundle === undefined ? new Map<string, Artifact>() : makeArtifacts(root, bundle, this.#written)
     const migrations = await this.#compile(root, entries.migrations, changed)
@@ -130,6 +135,7 @@ class BuildSession {
         bundle,
         artifacts,
         assetArtifacts,
+        staticFiles: statics.files,
         plugins,
       }),
       ...found,
@@ -195,8 +201,9 @@ interface BuiltOutput {
   readonly bundle: Bundle | undefined
   /** By output name. */
   readonly artifacts: ReadonlyMap<string, Artifact>
-  /** The referenced files. */
+  /** The referenced files, and those of static folders. */
   readonly assetArtifacts: readonly Artifact[]
+  readonly staticFiles: StaticFiles
   readonly plugins: readonly BuiltPlugin[]
 }
 
@@ -220,6 +227,7 @@ function makeRelease(options: BuilderOptions, definition: Definition, built: Bui
     migrations: entries.migrations,
     artifacts,
     plugins: plugins.map((plugin) => plugin.manifest),
+    staticFiles: built.staticFiles,
     hashOf: (file) => declared.get(file)?.hash ?? built.artifacts.get(`${bundle?.entries.get(file)}.js`)!.hash,
   })
   return { manifest, artifacts }

@@ -15,6 +15,8 @@ export interface Definition {
   readonly routes: readonly Route[]
   /** The groups of routes that have a description, by path. */
   readonly groups?: Readonly<Record<string, GroupDefinition>>
+  /** Folders whose files are served as they are, by the path below which they are. */
+  readonly static?: Readonly<Record<string, StaticFolder>>
   /**
    * Named schemas, all JSON Schema 2020-12. A reference to one is `{ $ref: 'schema:///NAME' }`. A file that a relative
    * `$ref` reaches is one of them, named after its path.
@@ -32,6 +34,16 @@ export interface Definition {
   readonly plugins: readonly PluginUse[]
   /** The variables in `${env.NAME}` and in `env:`. */
   readonly variables: Readonly<Record<string, VariableUse>>
+}
+
+/** A folder of the project whose files anyone may read. */
+export interface StaticFolder {
+  /** Relative to the root. */
+  readonly folder: string
+  readonly maxAgeMs?: number
+  /** The file of the folder that browsers get for paths that do not exist. */
+  readonly fallback?: string
+  readonly at: Location
 }
 
 export interface GroupDefinition {

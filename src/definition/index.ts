@@ -17,6 +17,7 @@ export type {
   Rate,
   Route,
   RouteStep,
+  StaticFolder,
   VariableUse,
 } from './definition.ts'
 export type { ActionToDescribe, DescribeActions, DescribedAction } from './describe-actions.ts'

@@ -229,6 +229,22 @@ export const routeLanguage: TSchema = Type.Object(
   { title: 'a route', additionalProperties: false, ...needsMethods },
 )
 
+const staticFolder = closed('a folder of files', {
+  folder: Type.String({
+    title: 'a folder of the project such as public',
+    description: 'Folder of the project. All its files are public and part of releases',
+  }),
+  max_age: Type.Optional(
+    duration('How long callers may use a file without asking again; default: they ask each time, as for HTML'),
+  ),
+  fallback: Type.Optional(
+    Type.String({
+      title: 'a file such as index.html',
+      description: 'File that browsers get for paths that do not exist, for apps with routes of their own',
+    }),
+  ),
+})
+
 const event = closed('an event', {
   description,
   schema: Type.Optional(schemaPlace("Schema of the event's data")),
@@ -327,6 +343,11 @@ export const language: TSchema = closed('waypost.yml', {
     Type.Record(Type.String(), routeLanguage, { title: routesTitle }),
     'a map of path to route',
     'Routes of the API, by path; a parameter is written as :NAME, the rest of the path as *NAME',
+  ),
+  static: section(
+    Type.Record(Type.String(), staticFolder, { title: 'static files' }),
+    'a map of path to folder',
+    'Folders whose files anyone may read, by the path below which they are served; routes take precedence',
   ),
   schema: section(schemasLanguage, 'a map of name to schema', 'Shared schemas, by name'),
   connection: section(

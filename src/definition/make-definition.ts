@@ -26,6 +26,7 @@ import { resolveSchemas, type ResolvedSchemas } from './resolve-references.ts'
 import { checkUploads } from './read-body-limits.ts'
 import { makeListeners } from './make-listeners.ts'
 import { makeSchemas } from './schemas.ts'
+import { makeStatic } from './make-static.ts'
 import { makeSection, type Section } from './section.ts'
 
 /** Checks the composed waypost.yml and converts it to a definition. After errors the definition is incomplete. */
@@ -41,6 +42,7 @@ export function makeDefinition(loading: LoadContext, root: Node, variables?: Var
   const connections = makeConnections(context, section('connection'))
   const events = makeEvents(context, section('event'))
   const { routes, groups } = makeRoutes(context, section('routes'))
+  const folders = makeStatic(context, section('static'))
   const listeners = makeListeners(context, section('listener'))
   const cronjobs = makeCronjobs(context, section('cronjob'), variables)
   const plugins = makePlugins(context, section('plugins'))
@@ -63,6 +65,7 @@ export function makeDefinition(loading: LoadContext, root: Node, variables?: Var
     definition: {
       routes,
       ...(Object.keys(groups).length > 0 && { groups }),
+      ...(Object.keys(folders).length > 0 && { static: folders }),
       ...named,
       config,
       plugins,

@@ -65,7 +65,7 @@ export { generateTable, type GeneratedTable, type GenerateTableOptions } from '.
 export { listPlugins, type ListedPlugin } from './list-plugins.ts'
 export { checkCommandNames, findCommandsTwice, readPluginCommands, type PluginCommands } from './plugin-commands.ts'
 export { shareWaypost } from '../plugin/index.ts'
-export { listRoutes, type ListedRoute, type ListOptions } from './list-routes.ts'
+export { listRoutes, type ListedFolder, type ListedRoute, type ListOptions } from './list-routes.ts'
 export type { SuggestedRequest } from './suggest-requests.ts'
 export { createMigration, type CreateMigrationOptions } from './create-migration.ts'
 export { initProject, isUnusedFolder, type InitOptions, type InitReport } from './init/init-project.ts'

@@ -25,6 +25,15 @@ export interface ListedRoute {
   readonly deprecated?: string | true
 }
 
+/** A folder whose files anyone may read. */
+export interface ListedFolder {
+  /** The path below which they are. */
+  readonly path: string
+  readonly folder: string
+  readonly fallback?: string
+  readonly source: string
+}
+
 export interface ListedStep {
   readonly name: string
   /** A project file, or the name of a plugin class. */
@@ -43,14 +52,24 @@ export interface ListRoutesOptions extends ListOptions {
 }
 
 /**
- * Lists the routes of a project and of its plugins, by path and method.
+ * Lists the routes of a project and of its plugins, by path and method, and its static folders.
  * @throws WP_PROJECT_BROKEN after reporting the diagnostics
  */
-export async function listRoutes(options: ListRoutesOptions): Promise<readonly ListedRoute[]> {
+export async function listRoutes(
+  options: ListRoutesOptions,
+): Promise<{ readonly routes: readonly ListedRoute[]; readonly static: readonly ListedFolder[] }> {
   const loaded = await loadProject(findProject(options.folder))
   const definition = assertDefinition(loaded, options.onDiagnostics)
   const all = [...listMethods(definition), ...(await listOfPlugins(loaded, definition, options))]
-  return all.toSorted((a, b) => compare(a.path, b.path) || rank(a) - rank(b))
+  return {
+    routes: all.toSorted((a, b) => compare(a.path, b.path) || rank(a) - rank(b)),
+    static: Object.entries(definition.static ?? {}).map(([path, { folder, fallback, at }]) => ({
+      path,
+      folder,
+      ...(fallback !== undefined && { fallback }),
+      source: `${at.file}:${at.line}`,
+    })),
+  }
 }
 
 async function listOfPlugins(

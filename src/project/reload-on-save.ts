@@ -77,7 +77,7 @@ export async function reloadOnSave(
   const everything: Change = { files: [], isMove: true }
   const watching = await watchProject(folder, {
     outside: first.assets,
-    isUsed: (file) => last.assets.has(file) || isEnvFile(options, file),
+    isUsed: (file) => isAsset(last.assets, file) || isEnvFile(options, file),
     onChange: async (change) => {
       if (change.files.length === 0) return tryReload(everything, true)
       const foreign = await snapshots.leaveOut(change.files)
@@ -85,7 +85,7 @@ export async function reloadOnSave(
       else await tryReload({ ...change, files: foreign })
     },
     // Requests wait from the save until it is loaded, so that none uses outdated code.
-    onBegin: (file) => (isSource(file) || last.assets.has(file) ? server.hold() : () => undefined),
+    onBegin: (file) => (isSource(file) || isAsset(last.assets, file) ? server.hold() : () => undefined),
     onError: (error) => console.warned(messageOf(error)),
     onWarning: (message) => console.warned(message),
   })
@@ -185,6 +185,13 @@ function tryReadVariables({ variables, folder, envFiles, console }: DevSession['
 }
 
 const readAtStart = new Set(['HOST', 'PORT', 'LOG_LEVEL', 'WAYPOST_BASE_URL', 'WAYPOST_SECRET', 'WAYPOST_SYSTEM_URL'])
+
+/** Whether a file is part of the release: named by code, or in a folder, whose name ends with a slash. */
+function isAsset(assets: ReadonlySet<string>, file: string): boolean {
+  if (assets.has(file)) return true
+  const names = file.split('/')
+  return names.some((_, index) => assets.has(`${names.slice(0, index).join('/')}/`))
+}
 
 function isEnvFile({ envFiles = ['.env'] }: DevSession['options'], file: string): boolean {
   return envFiles.includes(file)

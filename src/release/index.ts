@@ -35,7 +35,7 @@ export {
   type MissingVariable,
   type LiveServer,
 } from './live-servers.ts'
-export { listActions, neededScopes } from './manifest.ts'
+export { listActions, listStaticFiles, neededScopes } from './manifest.ts'
 export { outlineRelease, type ReleaseOutline } from './outline.ts'
 export {
   pruneDevelopmentReleases,
@@ -91,6 +91,7 @@ export type {
   ManifestMigration,
   ManifestPlugin,
   ManifestRoute,
+  ManifestStatic,
   ManifestStep,
   ManifestVariable,
 } from './manifest.ts'
@@ -132,6 +133,7 @@ export {
   importArtifact,
   isImported,
   makeFileArtifact,
+  pathOfFileArtifact,
   registerArtifacts,
   resolveStack,
 } from './load-artifacts.ts'

@@ -152,6 +152,20 @@ function writeFile(hash: string, content: string): string {
   return `export default ${JSON.stringify(pathToFileURL(file).href)}`
 }
 
+/**
+ * Returns the path of the copy of a registered file artifact, which is written when it is needed first.
+ * @throws WP_RUNTIME_ARTIFACT_MISSING, WP_RUNTIME_ARTIFACT_CORRUPT, WP_RELEASE_FILE
+ */
+export function pathOfFileArtifact(hash: string): string {
+  const known = files.get(hash)
+  if (known !== undefined) return known
+  const content = contents.get(hash)
+  if (content === undefined || !filePattern.test(content)) throw errors.WP_RUNTIME_ARTIFACT_MISSING({ hash })
+  if (sha256(content) !== hash) throw errors.WP_RUNTIME_ARTIFACT_CORRUPT({ hash })
+  writeFile(hash, content)
+  return files.get(hash)!
+}
+
 /** Creates a folder for this process that is removed on exit. */
 function makeFilesFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'waypost-files-'))

@@ -12,6 +12,8 @@ export interface Manifest {
   readonly routes: readonly ManifestRoute[]
   /** The groups of routes that have a description, by path. Methods contain what they inherit. */
   readonly groups?: Readonly<Record<string, { readonly description: string }>>
+  /** Folders whose files anyone may read, by the path below which they are. */
+  readonly static?: Readonly<Record<string, ManifestStatic>>
   readonly schemas: Readonly<Record<string, JsonSchema>>
   readonly connections: Readonly<Record<string, ManifestClass>>
   readonly events: Readonly<Record<string, ManifestEvent>>
@@ -38,6 +40,16 @@ export interface Manifest {
   readonly migrations: readonly ManifestMigration[]
   /** All artifacts of the release, including shared chunks: SHA-256 → size in bytes. */
   readonly artifacts: Readonly<Record<string, number>>
+}
+
+export interface ManifestStatic {
+  /** The folder of the project. */
+  readonly folder: string
+  readonly maxAgeMs?: number
+  /** The file that browsers get for paths that do not exist. */
+  readonly fallback?: string
+  /** The artifact of each file, by its path in the folder. */
+  readonly files: Readonly<Record<string, string>>
 }
 
 export interface ManifestRoute {
@@ -269,6 +281,11 @@ export function listActions({
     ...Object.values(listeners).map(({ action }) => action),
     ...Object.values(cronjobs).map(({ action }) => action),
   ]
+}
+
+/** Returns the hashes of the files of static folders. */
+export function listStaticFiles({ static: folders = {} }: Pick<Manifest, 'static'>): readonly string[] {
+  return Object.values(folders).flatMap(({ files }) => Object.values(files))
 }
 
 /** Returns the id of a release: the SHA-256 of its manifest's text. */

@@ -7,10 +7,10 @@ import { addVary } from './conditions.ts'
 
 /** Content codings, in the order of preference where the caller has none. */
 const codings = ['zstd', 'br', 'gzip'] as const
-type Coding = (typeof codings)[number]
+export type Coding = (typeof codings)[number]
 
 /** Smaller responses do not become smaller, or save no packet. */
-const minBytes = 1024
+export const minBytes = 1024
 /** Compressing up to this size takes less time than handing it to another thread. */
 const maxBytesInTurn = 16 * 1024
 
@@ -68,7 +68,7 @@ export function compress(reply: FastifyReply, body: Body, type: string): Body | 
   const length = isStream ? Number(reply.getHeader('content-length') ?? minBytes) : bytes.length
   if (length < minBytes || (!isStream && isGzip(bytes))) return body
   addVary(reply, 'Accept-Encoding')
-  const coding = negotiate(reply.request)
+  const coding = chooseCoding(reply.request.headers)
   if (coding === undefined) return body
   reply.header('content-encoding', coding).removeHeader('content-length').removeHeader('accept-ranges')
   const etag = reply.getHeader('etag')
@@ -78,7 +78,18 @@ export function compress(reply: FastifyReply, body: Body, type: string): Body | 
   return bytes.length <= maxBytesInTurn ? way.now(bytes) : way.later(bytes)
 }
 
-function negotiate({ headers }: FastifyRequest): Coding | undefined {
+/** Whether compressing a media type makes it smaller. */
+export function isCompressible(type: string): boolean {
+  return compressible.test(type)
+}
+
+/** Compresses bytes in another thread. */
+export function compressBytes(bytes: Uint8Array, coding: Coding): Promise<Buffer> {
+  return ways[coding].later(bytes)
+}
+
+/** Chooses the content coding for a caller; undefined if the caller accepts none. */
+export function chooseCoding(headers: FastifyRequest['headers']): Coding | undefined {
   const header = headers['accept-encoding']?.toLowerCase()
   if (header === undefined) return undefined
   const allowed = header.includes('*') ? codings.filter((coding) => !isExcluded(header, coding)) : codings
@@ -114,14 +125,14 @@ export function removeCodings(request: FastifyRequest, isCompressed: boolean): v
   if (change?.includes(';') === true) headers['if-match'] = change.replaceAll(coded, '"')
   if (known?.includes(';') !== true) return
   if (method !== 'GET' && method !== 'HEAD') headers['if-none-match'] = known.replaceAll(coded, '"')
-  else if (isCompressed) headers['if-none-match'] = known.replaceAll(`;${negotiate(request)}"`, '"')
+  else if (isCompressed) headers['if-none-match'] = known.replaceAll(`;${chooseCoding(headers)}"`, '"')
 }
 
 /** Adds to a 304 what the response that the caller has says about codings: `Vary`, and the coding of its ETag. */
 export function restoreCoding(reply: FastifyReply): void {
   addVary(reply, 'Accept-Encoding')
   const etag = reply.getHeader('etag')
-  const coding = negotiate(reply.request)
+  const coding = chooseCoding(reply.request.headers)
   if (typeof etag !== 'string' || coding === undefined) return
   const { rawHeaders } = reply.request.raw
   const at = rawHeaders.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'if-none-match')

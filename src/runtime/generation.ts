@@ -130,7 +130,13 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
   declareField(app, 'dropped', undefined)
   declareField(app, 'reason', undefined)
   const { hasNoRelease, startPage } = options
-  mountErrorHandler(app, { onServerError, ...(hasNoRelease && { hasNoRelease }), ...(startPage && { startPage }) })
+  const mounted: { routes?: MountedRoutes | undefined } = {}
+  mountErrorHandler(app, {
+    onServerError,
+    ...(hasNoRelease && { hasNoRelease }),
+    ...(startPage && { startPage }),
+    serveFile: (request, reply) => mounted.routes?.serveFile(request, reply) ?? false,
+  })
   if (options.onResponse !== undefined) reportRequests(app, options.onResponse)
   if (options.onExchange !== undefined) reportExchanges(app, options.onExchange)
   addRequestHook(app, options)
@@ -159,6 +165,7 @@ export async function buildGeneration(options: GenerationOptions): Promise<Gener
       },
       running,
     ))
+  mounted.routes = routes
   await app.ready()
   const handle = tracing === undefined ? app.routing.bind(app) : withTracing(app, tracing)
   return {

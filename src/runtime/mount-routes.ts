@@ -21,6 +21,7 @@ import { StreamGroup } from './media/stream-group.ts'
 import { toRouterPath, withRest } from './rest-parameter.ts'
 import type { RouteStatistics } from './route-statistics.ts'
 import type { MountedStep } from './run-steps.ts'
+import { makeServeFile, type ServeFile } from './static/serve-files.ts'
 import type { RunningActions } from './running-actions.ts'
 import type { SendSources } from './send-result.ts'
 import type { Tracing } from './tracing.ts'
@@ -54,6 +55,8 @@ export interface MountedRoutes {
    * @param codeFor called for methods whose artifacts have changed
    */
   update(manifest: Manifest, codeFor: RouteSources['codeFor']): void
+  /** Serves the file of a path that no route has. Returns whether there is one. */
+  readonly serveFile: ServeFile
   /** Resolves when no action runs, or after 5 s. */
   whenIdle(): Promise<void>
   /** Cuts the streams of values, because another generation serves from now on. */
@@ -108,23 +111,12 @@ export async function mountRoutes(
   for (const { route, method } of methodsOf(manifest)) {
     slots.push(makeSlot(sources, { route, method }, sources.codeFor(method)))
     const index = slots.length - 1
-    const counter = counterOf(route, method)
-    const rest = findRestParameter(route.path)
-    const handler = (request: FastifyRequest, reply: FastifyReply) => slots[index]!.handle(request, reply)
-    const options: RouteOptions = {
-      method: method.method === 'GET' ? ['GET', 'HEAD'] : method.method,
-      url: toRouterPath(route.path),
-      exposeHeadRoute: false,
-      ...(method.bodyLimit !== undefined && { bodyLimit: method.bodyLimit }),
-      config: {
-        ...rateConfig(manifest, method),
-        counter,
-        acceptsNoBody: () => slots[index]!.method.request === undefined,
-        ...(needsReader(method) && { readBody: (request, payload) => slots[index]!.readBody!(request, payload) }),
-      },
-      onRequest: [...deprecationHook(route.deprecated), makeAuthorizationHook(sources.guard, method)],
-      handler: rest === undefined ? handler : withRest(rest, handler),
-    }
+    const options = makeOptions(sources, {
+      route,
+      method,
+      counter: counterOf(route, method),
+      slot: () => slots[index]!,
+    })
     if (needsReader(method)) withReaders.push(options)
     else app.route(options)
     if (slots.length % methodsPerStep === 0) await app.after()
@@ -132,7 +124,9 @@ export async function mountRoutes(
   }
   await mountContent(app, withReaders)
   for (const hidden of findShadowedMethods(manifest.routes)) rejectShadowedMethods(app, hidden)
+  let serveFile = makeServeFile(sources, manifest, running)
   return {
+    serveFile: (request, reply) => serveFile?.(request, reply) ?? false,
     whenIdle: () => running.whenIdle(),
     endStreams() {
       for (const { group } of slots) group.end()
@@ -152,8 +146,33 @@ export async function mountRoutes(
       const kept = new Set(made.map(({ group }) => group))
       const before = slots.splice(0, slots.length, ...made)
       for (const { group } of before) if (!kept.has(group)) group.end()
+      if (!isSame([manifest.static], [next.static])) serveFile = makeServeFile(sources, next, running)
       manifest = next
     },
+  }
+}
+
+interface MethodToRoute extends Pick<MethodToMount, 'route' | 'method' | 'counter'> {
+  /** The current implementation. */
+  slot(): Slot
+}
+
+function makeOptions({ manifest, guard }: MountSources, { route, method, counter, slot }: MethodToRoute): RouteOptions {
+  const rest = findRestParameter(route.path)
+  const handler = (request: FastifyRequest, reply: FastifyReply) => slot().handle(request, reply)
+  return {
+    method: method.method === 'GET' ? ['GET', 'HEAD'] : method.method,
+    url: toRouterPath(route.path),
+    exposeHeadRoute: false,
+    ...(method.bodyLimit !== undefined && { bodyLimit: method.bodyLimit }),
+    config: {
+      ...rateConfig(manifest, method),
+      counter,
+      acceptsNoBody: () => slot().method.request === undefined,
+      ...(needsReader(method) && { readBody: (request, payload) => slot().readBody!(request, payload) }),
+    },
+    onRequest: [...deprecationHook(route.deprecated), makeAuthorizationHook(guard, method)],
+    handler: rest === undefined ? handler : withRest(rest, handler),
   }
 }
 

@@ -77,6 +77,8 @@ export interface ProblemOptions {
   hasNoRelease?(): boolean
   /** Without it, `/` is a path like any other. */
   startPage?(): StartPage
+  /** Serves the file of a path that no route has. Returns whether there is one. */
+  serveFile?(request: FastifyRequest, reply: FastifyReply): boolean
 }
 
 interface Failing {
@@ -147,6 +149,7 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
     (options.startPage !== undefined && leadToStart(request, reply, options.startPage()))
   app.setNotFoundHandler((request, reply) => {
     const allowed = methods.of(request.url.split('?')[0]!)
+    if (allowed.length === 0 && options.serveFile?.(request, reply) === true) return reply
     if (request.method === 'OPTIONS' && allowed.length > 0) {
       return reply
         .code(204)

@@ -54,6 +54,24 @@ describe('dev', () => {
     takeReports()
   })
 
+  test('a save of a file in a static folder, a new one and a removed one show in the next request', async () => {
+    const file = (value: number) => JSON.stringify({ value })
+    await write('public/a.json', file(1))
+    await save(() => edit('waypost.yml', 'routes:', 'static: { /files: { folder: public } }\nroutes:'))
+    assert.equal(await valueOf('/files/a.json'), 1)
+    takeReports()
+    await save(() => write('public/a.json', file(2)))
+    assert.equal(await valueOf('/files/a.json'), 2)
+    assert.deepEqual(takeReports(), ['reloaded public/a.json'])
+    await save(() => write('public/b.json', file(3)))
+    assert.equal(await valueOf('/files/b.json'), 3)
+    await save(() => rm(path.join(folder.root, 'public/b.json')))
+    assert.equal((await ask('/files/b.json')).status, 404)
+    await save(() => write('waypost.yml', files['waypost.yml']))
+    assert.equal((await ask('/files/a.json')).status, 404)
+    takeReports()
+  })
+
   test('an edit of an action replaces that action alone', async () => {
     const before = Number(await valueOf('/count'))
     await save(() => edit('src/value.ts', '+ 2', '+ 3'))

@@ -1,6 +1,6 @@
 import { checkDefinitionValue, type ClassCatalog, type Definition, type Method } from '../../definition/index.ts'
 import { withoutConfig } from '../../plugin/index.ts'
-import { listActions, type Manifest, type ManifestMethod } from '../../release/index.ts'
+import { listActions, listStaticFiles, type Manifest, type ManifestMethod } from '../../release/index.ts'
 import { describeManifest } from './describe-manifest.ts'
 import { releaseLimits } from './limits.ts'
 import { manifestShape } from './manifest-shape.ts'
@@ -96,6 +96,7 @@ function duplicatesOf(names: readonly string[]): string[] {
 function findMissingArtifacts(manifest: Manifest): ManifestProblem[] {
   const named = [
     ...listActions(manifest).flatMap((action) => ('artifact' in action ? [action.artifact] : [])),
+    ...listStaticFiles(manifest),
     ...manifest.migrations.map(({ artifact }) => artifact),
     ...manifest.plugins.flatMap((plugin) => ('artifact' in plugin ? [plugin.artifact] : [])),
   ]

@@ -5,6 +5,10 @@ import type { Manifest, ManifestAction, ManifestListener, ManifestMethod, Manife
 export function describeManifest(manifest: Manifest): Record<string, unknown> {
   return {
     routes: Object.fromEntries(manifest.routes.map((route) => [route.path, describeRoute(route)])),
+    static: mapValues(manifest.static ?? {}, ({ files: _, maxAgeMs, ...rest }) => ({
+      ...rest,
+      ...(maxAgeMs !== undefined && { max_age: `${maxAgeMs}ms` }),
+    })),
     schema: manifest.schemas,
     connection: manifest.connections,
     event: manifest.events,

@@ -9,6 +9,7 @@ import type {
   ManifestMethod,
   ManifestMigration,
   ManifestRoute,
+  ManifestStatic,
 } from '../../release/index.ts'
 import { releaseLimits } from './limits.ts'
 
@@ -155,6 +156,20 @@ export const manifestShape = strictObject({
   waypost: Type.String({ pattern: '^\\d{1,9}\\.\\d{1,9}\\.\\d{1,9}([-+][0-9A-Za-z.+-]{1,64})?$' }),
   routes: Type.Array(route, { maxItems: 20_000 }),
   groups: Type.Optional(mapOf(strictObject({ description: text }))),
+  static: Type.Optional(
+    mapOf(
+      strictObject({
+        folder: line,
+        maxAgeMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 31_536_000_000, multipleOf: 1000 })),
+        fallback: Type.Optional(line),
+        files: Type.Record(Type.String({ pattern: '^[^\\\u0000-\u001f\u007f]{1,1000}$' }), hash, {
+          maxProperties: 5000,
+          additionalProperties: false,
+        }),
+      } satisfies Record<keyof ManifestStatic, TSchema>),
+      100,
+    ),
+  ),
   schemas: mapOf(schema),
   connections: mapOf(classUse),
   events: mapOf(

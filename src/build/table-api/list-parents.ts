@@ -65,21 +65,19 @@ interface ReferencePlace {
 /** As in the class `sql-table`. */
 const maxOwnerSteps = 3
 
+interface Chain {
+  readonly owners: ReadonlyMap<string, Parents[1]>
+  readonly snapshot: TablesSnapshot
+}
+
 /** Counts the references from the rows of a table to those with the owner, as far as they matter. */
-function countSteps(
-  name: string,
-  { owners, snapshot }: { readonly owners: ReadonlyMap<string, Parents[1]>; readonly snapshot: TablesSnapshot },
-): number {
-  let [table, steps]: [string | undefined, number] = [name, 0]
-  while (table !== undefined && steps < maxOwnerSteps) {
-    const [owner] = owners.get(table)?.values() ?? []
-    if (typeof owner !== 'object' || owner === null || !('through' in owner)) break
-    const { through } = owner
-    const references = snapshot.tables[table]?.references ?? []
-    table = references.find(({ columns }) => columns.length === 1 && columns[0] === through)?.table
-    steps += 1
-  }
-  return steps
+function countSteps(table: string, { owners, snapshot }: Chain, counted = 0): number {
+  const [owner] = owners.get(table)?.values() ?? []
+  if (counted >= maxOwnerSteps || typeof owner !== 'object' || owner === null || !('through' in owner)) return counted
+  const { through } = owner
+  const { references = [] } = snapshot.tables[table] ?? {}
+  const next = references.find(({ columns }) => columns.length === 1 && columns[0] === through)
+  return next === undefined ? counted + 1 : countSteps(next.table, { owners, snapshot }, counted + 1)
 }
 
 function findProblem(

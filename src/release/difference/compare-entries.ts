@@ -1,5 +1,5 @@
 import { parseSettings, type DeclaredVariable } from '../../kit/index.ts'
-import type { Manifest, ManifestEvent, ManifestPlugin, ManifestVariable } from '../manifest.ts'
+import type { Manifest, ManifestEvent, ManifestPlugin, ManifestStatic, ManifestVariable } from '../manifest.ts'
 import { breaking, differingKeys, harmless, describeValueChange, type ChangeDetail, type ChangeKind } from './change.ts'
 import { describeRate, isLowerRate, isSubset } from './compare-access.ts'
 import { compareAction } from './compare-methods.ts'
@@ -23,6 +23,10 @@ interface Comparer {
 type ClassEntry = { readonly class: string; readonly config: object }
 
 export const comparers: Readonly<Record<Exclude<ChangeKind, 'route'>, Comparer>> = {
+  static: {
+    list: ({ static: folders = {} }) => folders,
+    compare: (name, { before, after }) => compareStatic(before.static![name]!, after.static![name]!),
+  },
   schema: {
     list: ({ schemas }) => schemas,
     compare: (name, { effects }) => effects.detailsOf(name),
@@ -84,6 +88,29 @@ export const comparers: Readonly<Record<Exclude<ChangeKind, 'route'>, Comparer>>
       Object.fromEntries(migrations.map((one) => [`${one.connection}/${one.name}`, one.checksum])),
     compare: () => [harmless('code changed')],
   },
+}
+
+function compareStatic(
+  { files: was, ...before }: ManifestStatic,
+  { files: is, ...after }: ManifestStatic,
+): readonly ChangeDetail[] {
+  const keys = differingKeys(before, after) as (keyof typeof after)[]
+  const counts = {
+    added: Object.keys(is).filter((file) => !Object.hasOwn(was, file)).length,
+    changed: Object.entries(is).filter(([file, hash]) => Object.hasOwn(was, file) && was[file] !== hash).length,
+    removed: Object.keys(was).filter((file) => !Object.hasOwn(is, file)).length,
+  }
+  const listed = Object.entries(counts).filter(([, count]) => count > 0)
+  return [
+    ...keys.map((key) => harmless(describeValueChange(key, before[key], after[key]))),
+    ...(listed.length === 0 ? [] : [harmless(`files: ${listed.map(([how, count]) => `${count} ${how}`).join(', ')}`)]),
+  ]
+}
+
+export function describeStatic({ folder, files, fallback }: ManifestStatic): string {
+  const count = Object.keys(files).length
+  const rest = fallback === undefined ? '' : `, ${fallback} for other paths`
+  return `public, ${count === 1 ? '1 file' : `${count} files`} of ${folder}${rest}`
 }
 
 function compareVariables(before: ManifestVariable, after: ManifestVariable): readonly ChangeDetail[] {

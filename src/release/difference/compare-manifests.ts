@@ -2,7 +2,13 @@ import { shapeOfPath } from '../../kit/index.ts'
 import type { Manifest } from '../manifest.ts'
 import { breaking, changeKinds, harmless, type ChangeDetail, type ChangeKind, type ReleaseChange } from './change.ts'
 import { compareDeprecation, describeAccess } from './compare-access.ts'
-import { comparers, describeVariable, describeSettingChange, type EntriesContext } from './compare-entries.ts'
+import {
+  comparers,
+  describeStatic,
+  describeVariable,
+  describeSettingChange,
+  type EntriesContext,
+} from './compare-entries.ts'
 import { compareMethods, describeSteps } from './compare-methods.ts'
 import { nameMethod, type MethodEntry } from './method-entry.ts'
 import { SchemaEffects } from './schema-effects.ts'
@@ -26,6 +32,7 @@ export function compareManifests(before: Manifest | undefined, after: Manifest):
 
 const emptyManifest = {
   routes: [],
+  static: {},
   schemas: {},
   connections: {},
   events: {},
@@ -101,8 +108,7 @@ function compareKind(kind: Exclude<ChangeKind, 'route'>, context: EntriesContext
   const [was, is] = [new Map(Object.entries(list(context.before))), new Map(Object.entries(list(context.after)))]
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((name): ReleaseChange[] => {
     if (!was.has(name)) return [added(kind, name, describeAdded(kind, name, context))]
-    if (!is.has(name))
-      return [removed(kind, name, kind === 'setting' ? describeSettingChange(name, context.before.config, {}) : [])]
+    if (!is.has(name)) return [removed(kind, name, describeRemoved(kind, name, context))]
     // A schema or event may have changed through a schema that it refers to.
     const hasReferences = kind === 'schema' || kind === 'event'
     if (!hasReferences && JSON.stringify(was.get(name)) === JSON.stringify(is.get(name))) return []
@@ -115,7 +121,13 @@ function added(kind: ChangeKind, name: string, details: readonly ChangeDetail[])
   return { change: 'added', kind, name, breaking: details.some((detail) => detail.breaking), details }
 }
 
+function describeRemoved(kind: ChangeKind, name: string, { before }: Manifests): readonly ChangeDetail[] {
+  if (kind === 'static') return [breaking('callers get 404')]
+  return kind === 'setting' ? describeSettingChange(name, before.config, {}) : []
+}
+
 function describeAdded(kind: ChangeKind, name: string, { before, after }: Manifests): readonly ChangeDetail[] {
+  if (kind === 'static') return [harmless(describeStatic(after.static![name]!))]
   if (kind === 'variable') return describeAddedVariable(name, after)
   if (kind === 'migration') return describeAddedMigration(name, { before, after })
   return kind === 'setting' ? describeSettingChange(name, {}, after.config) : []

@@ -23,6 +23,8 @@ interface Source {
 interface Asking {
   readonly request: ConditionalRequest
   readonly now: number
+  /** Replaces the ETag of the file, whose last change does not matter then. */
+  readonly etag?: string
   /** Closes the file at the end of the response at the latest, for an action that does not return it. */
   closeLater(stream: Readable): void
 }
@@ -39,11 +41,16 @@ export async function makeFileResponse(
   const opened = source instanceof Blob ? readBlob(source) : await readFile(source, options)
   if (opened === undefined) throw new ActionProblem(404, 'There is no such file')
   try {
-    return await respond(opened, options, asking)
+    return await respond(asking.etag === undefined ? opened : withEtag(opened, asking.etag), options, asking)
   } catch (error) {
     opened.close()
     throw error
   }
+}
+
+function withEtag(source: Source, etag: string): Source {
+  const { modifiedMs: _, ...rest } = source
+  return { ...rest, etag }
 }
 
 /** Of a stream that is no stream of values. */

@@ -202,3 +202,24 @@ test('a declared migration that drops something breaks the release that is serve
     details: [{ text: 'runs outside a transaction: if it fails, its changes until then remain', breaking: false }],
   })
 })
+
+test('static folders are public, and their files are counted', () => {
+  const folder = { folder: 'public', files: { 'a.txt': 'aa', 'b.txt': 'bb' } }
+  const of = (files: Record<string, string>, more = {}) => ({
+    ...base,
+    static: { '/assets': { ...folder, ...more, files } },
+  })
+  const detailsOf = (before: Manifest, after: Manifest) =>
+    compareManifests(before, after).map(({ change, kind, name, details }) => [change, kind, name, details])
+  const text = 'public, 2 files of public, a.txt for other paths'
+  assert.deepEqual(detailsOf(base, of(folder.files, { fallback: 'a.txt' })), [
+    ['added', 'static', '/assets', [{ text, breaking: false }]],
+  ])
+  assert.deepEqual(detailsOf(of(folder.files), of({ 'a.txt': 'other', 'c.txt': 'cc', 'd.txt': 'dd' })), [
+    ['changed', 'static', '/assets', [{ text: 'files: 2 added, 1 changed, 1 removed', breaking: false }]],
+  ])
+  assert.deepEqual(detailsOf(of(folder.files), base), [
+    ['removed', 'static', '/assets', [{ text: 'callers get 404', breaking: true }]],
+  ])
+  assert.deepEqual(detailsOf(of(folder.files), of(folder.files)), [])
+})

@@ -1,0 +1,137 @@
+import { lstatSync, readdirSync, type Dirent } from 'node:fs'
+import path from 'node:path'
+import {
+  openFolder,
+  readProjectBytes,
+  type Definition,
+  type ProjectFolder,
+  type StaticFolder,
+} from '../definition/index.ts'
+import type { Diagnostic } from '../kit/index.ts'
+import { makeFileArtifact, type Artifact } from '../release/index.ts'
+import { assetLimits } from './collect-assets.ts'
+import { compareText } from './compare-text.ts'
+import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
+
+/** Files of static folders by their path in the folder, with the hash of their artifact; by path of the folder in the API. */
+export type StaticFiles = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+export interface CollectedStatic {
+  readonly files: StaticFiles
+  readonly artifacts: readonly Artifact[]
+  /** The folders, with a slash at their end. */
+  readonly folders: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** Files that were read before, by name and state. */
+export type StaticCache = Map<string, { readonly state: string; readonly artifact: Artifact }>
+
+const maxFiles = 5000
+
+/** Reads the files of the static folders of a definition. Names that begin with a dot are left out. */
+export function collectStatic(root: string, { static: folders = {} }: Definition, cache: StaticCache): CollectedStatic {
+  const project = openFolder(root)
+  const files: Record<string, Record<string, string>> = {}
+  const artifacts = new Map<string, Artifact>()
+  const diagnostics: Diagnostic[] = []
+  const used = new Set<string>()
+  for (const [at, folder] of Object.entries(folders).toSorted(([a], [b]) => compareText(a, b))) {
+    if (project === undefined) continue
+    const found = readFolder(project, folder, { cache, used })
+    diagnostics.push(...found.diagnostics)
+    for (const [, artifact] of found.files) artifacts.set(artifact.hash, artifact)
+    files[at] = Object.fromEntries(found.files.map(([name, { hash }]) => [name, hash]))
+  }
+  for (const name of cache.keys()) if (!used.has(name)) cache.delete(name)
+  const watched = Object.values(folders).map(({ folder }) => `${folder}/`)
+  return { files, artifacts: [...artifacts.values()], folders: watched, diagnostics }
+}
+
+interface Reading {
+  readonly cache: StaticCache
+  readonly used: Set<string>
+}
+
+function readFolder(project: ProjectFolder, folder: StaticFolder, reading: Reading) {
+  const diagnostics: Diagnostic[] = []
+  const files: [string, Artifact][] = []
+  const refuse = (name: string, reason: string) => {
+    const place = makePlace(folder.at.file, folder.at.line, { column: folder.at.column })
+    diagnostics.push(makeDiagnostic('WP_BUILD_STATIC_FILE', place, { parameters: { name, reason } }))
+  }
+  const names = listFiles(project, folder.folder, refuse)
+  for (const name of names) {
+    const read = readFile(project, `${folder.folder}/${name}`, reading)
+    if (typeof read === 'string') refuse(`${folder.folder}/${name}`, read)
+    else files.push([name, read])
+  }
+  const { fallback } = folder
+  if (fallback !== undefined && diagnostics.length === 0 && !names.includes(fallback))
+    refuse(`${folder.folder}/${fallback}`, 'it does not exist, but is the "fallback"')
+  return { files, diagnostics }
+}
+
+/** Lists the files below a folder, in an order that does not depend on the file system. */
+function listFiles(
+  { realRoot }: ProjectFolder,
+  folder: string,
+  refuse: (name: string, reason: string) => void,
+): readonly string[] {
+  const found: string[] = []
+  const folders = ['']
+  for (const at of folders) {
+    const entries = listEntries(path.join(realRoot, folder, at))
+    if (typeof entries === 'string') {
+      refuse(path.posix.join(folder, at), entries)
+      return []
+    }
+    for (const entry of entries) {
+      const name = `${at}${entry.name}`
+      if (entry.name.startsWith('.')) continue
+      if (entry.isDirectory()) folders.push(`${name}/`)
+      else if (!entry.isFile())
+        refuse(`${folder}/${name}`, entry.isSymbolicLink() ? 'it is a link' : 'it is not a regular file')
+      else if (/[\\\p{Cc}]/u.test(name)) refuse(`${folder}/${name}`, 'its name has a control character or a backslash')
+      else if (/(?:^|\/)(?:waypost\.yml|package\.json)$/.test(name))
+        refuse(`${folder}/${name}`, 'all files of the folder are public, and it is a file of a project')
+      else found.push(name)
+      if (found.length > maxFiles || folders.length > maxFiles) {
+        refuse(folder, `it has more than ${maxFiles} files`)
+        return []
+      }
+    }
+  }
+  return found.toSorted(compareText)
+}
+
+function listEntries(folder: string): readonly Dirent[] | string {
+  try {
+    if (lstatSync(folder).isSymbolicLink()) return 'it is a link'
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT'
+      ? 'it does not exist'
+      : code === 'ENOTDIR'
+        ? 'it is not a folder'
+        : `it cannot be read (${code})`
+  }
+}
+
+/** @returns why the file cannot be read, if it cannot */
+function readFile(project: ProjectFolder, name: string, { cache, used }: Reading): Artifact | string {
+  used.add(name)
+  const { size, mtimeMs, ino } = lstatSync(path.join(project.realRoot, name), { throwIfNoEntry: false }) ?? {}
+  const state = [size, mtimeMs, ino].join(' ')
+  const known = cache.get(name)
+  if (known !== undefined && known.state === state) return known.artifact
+  const read = readProjectBytes(project, name, assetLimits.fileBytes)
+  if ('bytes' in read) {
+    const artifact = makeFileArtifact(path.posix.basename(name), read.bytes)
+    cache.set(name, { state, artifact })
+    return artifact
+  }
+  if (read.problem === 'outside') return 'it is outside the project'
+  return read.problem === 'refused' ? read.reason : 'it does not exist'
+}
