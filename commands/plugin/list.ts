@@ -36,10 +36,11 @@ export default class PluginList extends WaypostCommand {
 
 const sources = { waypost: 'waypost', release: 'in the release', host: 'on servers' } as const
 
-function describe({ connections, actions, routes, commands }: ListedPlugin): string {
+function describe({ connections, actions, steps, routes, commands }: ListedPlugin): string {
   const parts = [
     connections.length === 0 ? [] : `connections ${connections.join(', ')}`,
     actions.length === 0 ? [] : `actions ${actions.join(', ')}`,
+    steps.length === 0 ? [] : `steps ${steps.join(', ')}`,
     routes ? 'routes' : [],
     commands.length === 0 ? [] : `commands ${commands.join(', ')}`,
   ].flat()

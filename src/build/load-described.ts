@@ -103,6 +103,7 @@ function joinClasses(builtIn: PluginSet, plugins: readonly ManifestPlugin[]): Cl
   return {
     connections: Object.assign(connectionClasses(builtIn), ...catalogs.map(({ connections }) => connections)),
     actions: Object.assign(configsOf(builtIn.actions), ...catalogs.map(({ actions }) => actions)),
+    steps: Object.assign(configsOf(builtIn.steps), ...catalogs.map(({ steps }) => steps)),
     plugins: Object.fromEntries(
       plugins.map(({ from, catalog }) => [from, { config: catalog.config ?? withoutConfig }]),
     ),

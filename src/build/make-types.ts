@@ -22,6 +22,8 @@ export interface TypesOptions {
   readonly tables: Readonly<Record<string, boolean>>
   /** The `clientType` of each connection's class; `unknown` if missing. */
   readonly clientTypes: Readonly<Record<string, string>>
+  /** The `stateType` of each step class; `unknown` if missing. */
+  readonly stateTypes?: Readonly<Record<string, string>>
 }
 
 type Scoped = Pick<TypeScope, 'schemas' | 'aliases' | 'prefix' | 'input'>
@@ -39,7 +41,9 @@ export function makeTypes(definition: Definition, options: TypesOptions): string
     makeInterface(
       'Routes',
       definition.routes.flatMap((route) =>
-        route.methods.map((method) => makeRoute(route, method, { scope, sent, received })),
+        route.methods.map((method) =>
+          makeRoute(route, method, { scope, sent, received, stateTypes: options.stateTypes ?? {} }),
+        ),
       ),
     ),
     makeInterface(
@@ -108,9 +112,10 @@ interface RouteScope {
   readonly scope: Scoped
   readonly received: InputTypes
   readonly sent: InputTypes
+  readonly stateTypes: Readonly<Record<string, string>>
 }
 
-function makeRoute(route: Route, method: Method, { scope, received, sent }: RouteScope): Member {
+function makeRoute(route: Route, method: Method, { scope, received, sent, stateTypes }: RouteScope): Member {
   const inside: Scoped = { ...scope, input: received }
   const body = makeBody(method, inside)
   const sentBody = makeBody(method, { ...scope, input: sent })
@@ -125,7 +130,9 @@ function makeRoute(route: Route, method: Method, { scope, received, sent }: Rout
     { key: 'result', type: makeResult(responses) },
     { key: 'responses', type: makeObject(responses) },
     ...makeMediaMembers(method, scope),
-    ...(method.steps === undefined ? [] : [{ key: 'state', type: makeObject(method.steps.map(makeState)) }]),
+    ...(method.steps === undefined
+      ? []
+      : [{ key: 'state', type: makeObject(method.steps.map((step) => makeState(step, stateTypes))) }]),
     ...(method.public ? [] : [{ key: 'private', type: atom('true') }]),
   ]
   const lines = members.map(({ key, type }) => indent(`${key}: ${type.text}`))
@@ -246,8 +253,9 @@ function makeListeners({ listeners }: Definition): string[] {
 }
 
 /** Returns the type of what a step adds to `context.state`: that of its class. */
-function makeState({ name, action }: RouteStep): Member {
-  const type = 'file' in action ? `StateOf<typeof import(${quote(`../${action.file}`)}).default>` : 'unknown'
+function makeState({ name, action }: RouteStep, types: RouteScope['stateTypes']): Member {
+  const known = 'file' in action || !Object.hasOwn(types, action.class) ? undefined : types[action.class]
+  const type = 'file' in action ? `StateOf<typeof import(${quote(`../${action.file}`)}).default>` : (known ?? 'unknown')
   return { key: makeKey(name), type: atom(type) }
 }
 

@@ -8,13 +8,13 @@ import { writeGenerated } from './write-types.ts'
 interface DescribedPlugin {
   /** As listed in `plugins:`; undefined for one that ships with Waypost. */
   readonly from?: string
-  readonly catalog: Pick<ManifestPlugin['catalog'], 'config' | 'connections' | 'actions'>
+  readonly catalog: Pick<ManifestPlugin['catalog'], 'config' | 'connections' | 'actions' | 'steps'>
 }
 
 /** Returns the schemas of the configs of plugins and of their classes. */
 export function collectConfigSchemas(plugins: readonly DescribedPlugin[]): Required<ConfigSchemas> {
-  const classes = plugins.flatMap(({ catalog: { connections, actions } }) =>
-    Object.entries({ ...connections, ...actions }).map(([name, { config }]) => [name, config] as const),
+  const classes = plugins.flatMap(({ catalog: { connections, actions, steps } }) =>
+    Object.entries({ ...connections, ...actions, ...steps }).map(([name, { config }]) => [name, config] as const),
   )
   const own = plugins.flatMap(({ from, catalog: { config } }) =>
     from === undefined || config === undefined ? [] : [[from, config] as const],

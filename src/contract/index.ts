@@ -48,6 +48,7 @@ export {
   type PluginHooks,
   type PluginHost,
   type PluginServices,
+  type StepClass,
   type TableSnapshot,
   type TablesSnapshot,
 } from './plugin.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Action, Log, Principal } from './action.ts'
+import type { Action, Log, Principal, RouteStep } from './action.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -316,6 +316,17 @@ export interface CheckOptions {
   readonly databases: Databases
 }
 
+/** A kind of route step. An entry of `steps` names it as its `class`. */
+export interface StepClass<Config = unknown> {
+  readonly description: string
+  /** The JSON Schema of the config. */
+  readonly config: object
+  /** The type of what `handle` returns, as TypeScript, for `context.state`; `unknown` by default. */
+  readonly stateType?: string
+  /** Creates the step of one method. Import drivers here. */
+  make(options: Omit<MakeOptions<Config>, 'plan'>): RouteStep | Promise<RouteStep>
+}
+
 export interface MakeOptions<Config = unknown> {
   /** Resolved and validated, with defaults. */
   readonly config: Config
@@ -371,6 +382,8 @@ export interface Plugin<Config = unknown> {
   readonly connections?: Readonly<Record<string, ConnectionClass<any, any>>>
   // oxlint-disable-next-line typescript/no-explicit-any -- each class has a config of its own
   readonly actions?: Readonly<Record<string, ActionClass<any>>>
+  // oxlint-disable-next-line typescript/no-explicit-any -- each class has a config of its own
+  readonly steps?: Readonly<Record<string, StepClass<any>>>
   /**
    * Registers the plugin's own routes in each generation, in an encapsulated Fastify context. Each route states in its
    * `config` who may call it: `{ scopes: […] }` or `{ public: true }`. Callers are authorized before any hook or handler

@@ -66,7 +66,12 @@ function nameNodeOf({ kind, node }: ClassUseNode): Node | undefined {
 
 /** Returns the class or plugin that a config is for, if it is known. */
 export function findDescription(use: ClassUseNode, catalog: ClassCatalog | undefined): ClassDescription | undefined {
-  const kinds = { connection: catalog?.connections, action: catalog?.actions, plugin: catalog?.plugins }
+  const kinds = {
+    connection: catalog?.connections,
+    action: catalog?.actions,
+    step: catalog?.steps,
+    plugin: catalog?.plugins,
+  }
   const known = kinds[use.kind] ?? {}
   const name = textOf(nameNodeOf(use)) ?? ''
   return Object.hasOwn(known, name) ? known[name] : undefined
@@ -78,7 +83,9 @@ function checkClass({ loading }: DefinitionContext, use: ClassUseNode, catalog: 
   if (at === undefined || name === undefined || name === '') return false
   if (findDescription(use, catalog) !== undefined) return true
   if (use.kind === 'plugin') return false // it was not built, which is reported
-  const names = Object.keys(use.kind === 'connection' ? catalog.connections : catalog.actions)
+  const names = Object.keys(
+    { connection: catalog.connections, action: catalog.actions, step: catalog.steps ?? {} }[use.kind],
+  )
   const hint = suggestFrom(loading.report, name, names) ?? 'Add the plugin that provides it under "plugins"'
   loading.report.add({ code: 'WP_DEFINITION_CLASS_UNKNOWN', at, parameters: { kind: use.kind, name }, hint })
   return false

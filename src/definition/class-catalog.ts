@@ -7,6 +7,7 @@ import type { ActionClass, ConnectionClass, JsonSchema } from '../contract/index
 export interface ClassCatalog {
   readonly connections: Readonly<Record<string, ConnectionClassDescription>>
   readonly actions: Readonly<Record<string, ActionClassDescription>>
+  readonly steps?: Readonly<Record<string, ClassDescription>>
   /** Built plugins, as listed in `plugins:`. */
   readonly plugins?: Readonly<Record<string, ClassDescription>>
 }

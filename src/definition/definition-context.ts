@@ -48,7 +48,7 @@ export interface DefinitionContext {
 
 /** A config, and the class or plugin whose schema it must match. */
 export interface ClassUseNode {
-  readonly kind: 'connection' | 'action' | 'plugin'
+  readonly kind: 'connection' | 'action' | 'step' | 'plugin'
   readonly node: Node
 }
 

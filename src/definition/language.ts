@@ -68,7 +68,13 @@ const steps = Type.Optional(
   Type.Array(
     Type.Record(
       Type.String({ pattern: stepNames.pattern }),
-      Type.String({ title: 'a file with the class of the step', pattern: '\\.[tj]s$' }),
+      Type.Union(
+        [
+          Type.String({ title: 'a file with the class of the step', pattern: '\\.[tj]s$' }),
+          classUse('A step of a plugin'),
+        ],
+        { title: 'a file, or a class with its config' },
+      ),
       { title: 'a map with one name', ...stepNames, additionalProperties: false, minProperties: 1, maxProperties: 1 },
     ),
     {

@@ -6,13 +6,13 @@ import { textOf, valueOf, type MapNode, type Node, type ScalarNode } from './nod
 import { checkProjectFile, isLink, type FileProblem } from './read-file.ts'
 import { checkName } from './section.ts'
 
-/** Reads an action: a file, the name of an action, or an inline class; of a step, a file. */
+/** Reads an action: a file, the name of an action, or an inline class; of a step, a file or an inline class. */
 export function makeAction(
   context: DefinitionContext,
   node: Node | undefined,
   kind: 'action' | 'step' = 'action',
 ): ActionUse | undefined {
-  if (node?.kind === 'map') return makeClassUse(context, node, 'action')
+  if (node?.kind === 'map') return makeClassUse(context, node, kind)
   const text = textOf(node)
   if (node?.kind !== 'scalar' || text === undefined || text === '') return undefined
   if (/\.[tj]s$/.test(text)) return makeFileUse(context, { node, kind }, text)
@@ -32,7 +32,7 @@ export function makeAction(
 export function makeClassUse(
   context: DefinitionContext,
   node: MapNode,
-  kind: 'connection' | 'action',
+  kind: 'connection' | 'action' | 'step',
 ): ClassUse | undefined {
   context.classUses.push({ kind, node })
   const config = valueOf(node, 'config')

@@ -1,7 +1,7 @@
 import satisfies from 'semver/functions/satisfies.js'
 import coerce from 'semver/functions/coerce.js'
 import validRange from 'semver/ranges/valid.js'
-import type { ActionClass, ConnectionClass, JsonSchema, Plugin } from '../contract/index.ts'
+import type { ActionClass, ConnectionClass, JsonSchema, Plugin, StepClass } from '../contract/index.ts'
 import { version } from '../kit/index.ts'
 import { errors } from './errors.ts'
 
@@ -11,6 +11,8 @@ export interface PluginCatalog {
   readonly config?: JsonSchema
   readonly connections: Readonly<Record<string, ConnectionCatalog>>
   readonly actions: Readonly<Record<string, ActionCatalog>>
+  /** Undefined if there are none, as in releases of versions without them. */
+  readonly steps?: Readonly<Record<string, StepCatalog>>
   /** Whether the plugin registers routes. */
   readonly routes?: true
 }
@@ -23,6 +25,10 @@ export interface ConnectionCatalog extends Pick<
 }
 
 export interface ActionCatalog extends Pick<ActionClass, 'description' | 'routesOnly'> {
+  readonly config: JsonSchema
+}
+
+export interface StepCatalog extends Pick<StepClass, 'description' | 'stateType'> {
   readonly config: JsonSchema
 }
 
@@ -42,7 +48,7 @@ export function assertPlugin(value: unknown, source: string, { isLocal = false }
 }
 
 /** Describes a plugin as data. The same plugin always has the same catalog. */
-export function describePlugin({ name, config, connections = {}, actions = {}, routes }: Plugin): PluginCatalog {
+export function describePlugin({ name, config, connections = {}, actions = {}, steps, routes }: Plugin): PluginCatalog {
   const catalog: PluginCatalog = {
     name,
     ...(config && { config: config as JsonSchema }),
@@ -58,6 +64,13 @@ export function describePlugin({ name, config, connections = {}, actions = {}, r
       config: schema as JsonSchema,
       ...(routesOnly && { routesOnly }),
     })),
+    ...(steps && {
+      steps: mapSorted(steps, ({ description, config: schema, stateType }) => ({
+        description,
+        config: schema as JsonSchema,
+        ...(stateType !== undefined && { stateType }),
+      })),
+    }),
     ...(routes && { routes: true }),
   }
   return JSON.parse(JSON.stringify(catalog)) as PluginCatalog
@@ -75,7 +88,16 @@ const pluginName = /^[a-z0-9][a-z0-9._-]{0,63}$/
 
 function findProblem(value: unknown, isLocal: boolean): string | undefined {
   if (typeof value !== 'object' || value === null) return 'its default export is not an object'
-  const { name, requires, config, connections = {}, actions = {}, routes, hooks = {} } = value as Partial<Plugin>
+  const {
+    name,
+    requires,
+    config,
+    connections = {},
+    actions = {},
+    steps = {},
+    routes,
+    hooks = {},
+  } = value as Partial<Plugin>
   if (typeof name !== 'string') return 'it has no name'
   if (!pluginName.test(name))
     return `its name ${JSON.stringify(name)} is not valid: use lower-case letters, digits, dots and hyphens`
@@ -88,7 +110,11 @@ function findProblem(value: unknown, isLocal: boolean): string | undefined {
   if (!isObject(hooks)) return 'its hooks are not an object'
   const hook = Object.entries(hooks).find(([, run]) => typeof run !== 'function')
   if (hook !== undefined) return `its hook "${hook[0]}" is not a function`
-  return checkClasses(connections, 'connection', 'open') ?? checkClasses(actions, 'action', 'make')
+  return (
+    checkClasses(connections, 'connection', 'open') ??
+    checkClasses(actions, 'action', 'make') ??
+    checkClasses(steps, 'step', 'make')
+  )
 }
 
 function checkClasses(classes: unknown, kind: string, method: string): string | undefined {

@@ -1,4 +1,4 @@
-import type { ActionClass, ConnectionClass, Plugin } from '../contract/index.ts'
+import type { ActionClass, ConnectionClass, Plugin, StepClass } from '../contract/index.ts'
 import { errors } from './errors.ts'
 
 /** A plugin with loaded code. */
@@ -21,6 +21,7 @@ export interface PluginSet {
   readonly plugins: readonly LoadedPlugin[]
   readonly connections: ReadonlyMap<string, Provided<ConnectionClass>>
   readonly actions: ReadonlyMap<string, Provided<ActionClass>>
+  readonly steps: ReadonlyMap<string, Provided<StepClass>>
 }
 
 /** @throws WP_PLUGIN_NAME_TWICE, WP_PLUGIN_CLASS_TWICE */
@@ -36,6 +37,7 @@ export function joinPlugins(plugins: readonly LoadedPlugin[]): PluginSet {
     plugins,
     connections: provide(({ connections }) => connections),
     actions: provide(({ actions }) => actions),
+    steps: provide(({ steps }) => steps),
   }
 }
 
@@ -44,6 +46,7 @@ export interface PluginNames {
   readonly name: string
   readonly connections?: object
   readonly actions?: object
+  readonly steps?: object
 }
 
 /** @throws WP_PLUGIN_NAME_TWICE, WP_PLUGIN_CLASS_TWICE */
@@ -55,7 +58,10 @@ export function assertUnique(plugins: readonly PluginNames[], sourceOf = ({ name
     if (same !== undefined)
       throw errors.WP_PLUGIN_NAME_TWICE({ name: plugin.name, first: sourceOf(same), second: sourceOf(plugin) })
     byName.set(plugin.name, plugin)
-    for (const name of [...Object.keys(plugin.connections ?? {}), ...Object.keys(plugin.actions ?? {})]) {
+    for (const name of Object.keys({ ...plugin.connections }).concat(
+      Object.keys({ ...plugin.actions }),
+      Object.keys({ ...plugin.steps }),
+    )) {
       const first = byClass.get(name)
       if (first !== undefined) throw errors.WP_PLUGIN_CLASS_TWICE({ class: name, first, second: plugin.name })
       byClass.set(name, plugin.name)

@@ -16,6 +16,7 @@ export interface ListedPlugin {
   readonly source: 'waypost' | 'release' | 'host'
   readonly connections: readonly string[]
   readonly actions: readonly string[]
+  readonly steps: readonly string[]
   readonly routes: boolean
   readonly commands: readonly string[]
   /** What its author or the user should change. */
@@ -41,6 +42,7 @@ export async function listPlugins(options: ListPluginsOptions): Promise<readonly
     source: 'waypost',
     connections: Object.keys(plugin.connections ?? {}),
     actions: Object.keys(plugin.actions ?? {}),
+    steps: Object.keys(plugin.steps ?? {}),
     routes: plugin.routes !== undefined,
     commands: [],
     warnings: [],
@@ -63,6 +65,7 @@ export async function listPlugins(options: ListPluginsOptions): Promise<readonly
       source: 'host' in manifest ? 'host' : 'release',
       connections: Object.keys(catalog.connections),
       actions: Object.keys(catalog.actions),
+      steps: Object.keys(catalog.steps ?? {}),
       routes: catalog.routes === true,
       commands: commands.filter((id) => !twice.has(id)),
       warnings: [...warnAboutWaypost(folder, from), ...problems, ...conflicts],

@@ -17,7 +17,7 @@ import type { TablesSnapshot } from '../contract/index.ts'
 import type { Definition, LoadedDefinition, LoadOptions, SourceCache } from '../definition/index.ts'
 import { hasErrors, type Diagnostic } from '../kit/index.ts'
 import { joinPlugins, loadBuiltInPlugins } from '../plugin/index.ts'
-import type { BuiltRelease } from '../release/index.ts'
+import type { BuiltRelease, ManifestPlugin } from '../release/index.ts'
 import { errors } from './errors.ts'
 import type { Project } from './find-project.ts'
 
@@ -183,11 +183,18 @@ export async function writeProjectTypes(
   const text = makeTypes(definition, {
     tables: Object.fromEntries(tables),
     clientTypes: Object.fromEntries(clientTypes),
+    stateTypes: Object.assign({}, ...plugins.map(({ manifest }) => stateTypesOf(manifest.catalog))),
   })
   const written = await writeTypes(project.root, text)
   const manifests = plugins.map(({ manifest }) => manifest)
   if (written !== 'unwritable') await writeEditorSchemas(project.root, manifests)
   return written
+}
+
+function stateTypesOf({ steps = {} }: ManifestPlugin['catalog']): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(steps).flatMap(([name, { stateType }]) => (stateType === undefined ? [] : [[name, stateType]])),
+  )
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ActionClass, ActionHttp, ActionPlan, ConnectionClass, JsonSchema } from '../contract/index.ts'
+import type { ActionClass, ActionHttp, ActionPlan, ConnectionClass, JsonSchema, StepClass } from '../contract/index.ts'
 import { type DeclaredVariable, hasReferences, parseSettings, sha256 } from '../kit/index.ts'
 
 /**
@@ -142,6 +142,10 @@ export interface ManifestCatalog {
   readonly connections: Readonly<Record<string, ManifestConnectionClass>>
   readonly actions: Readonly<
     Record<string, Pick<ActionClass, 'description' | 'routesOnly'> & { readonly config: JsonSchema }>
+  >
+  /** Undefined if there are none, as in releases of versions without them. */
+  readonly steps?: Readonly<
+    Record<string, Pick<StepClass, 'description' | 'stateType'> & { readonly config: JsonSchema }>
   >
   /** Whether the plugin registers routes. */
   readonly routes?: true

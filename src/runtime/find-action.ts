@@ -1,6 +1,6 @@
-import type { Action, Databases, RouteStep } from '../contract/index.ts'
+import type { Action, ActionClass, Databases, RouteStep, StepClass } from '../contract/index.ts'
 import { messageOf, takeBreaks, withDeadline } from '../kit/index.ts'
-import { pluginErrors, type PluginSet, type PrepareConfig, type ServicesOf } from '../plugin/index.ts'
+import { pluginErrors, type PluginSet, type PrepareConfig, type Provided, type ServicesOf } from '../plugin/index.ts'
 import type { ManifestAction } from '../release/index.ts'
 import { errors } from './errors.ts'
 
@@ -12,6 +12,8 @@ export interface ActionSources {
   loadLate(hash: string, file: string): Promise<unknown>
   /** Action classes of plugins, by name. */
   readonly classes: PluginSet['actions']
+  /** Step classes of plugins, by name. */
+  readonly steps: PluginSet['steps']
   /** Resolves the variables of a config, and checks it against the schema of its class. */
   readonly prepareConfig: PrepareConfig
   /** The databases of the connections. */
@@ -25,6 +27,8 @@ export interface ActionUser {
   /** Of a method: `GET`, for example. */
   readonly method?: string
   readonly path?: string
+  /** Whether it is a step of the method. */
+  readonly isStep?: true
 }
 
 const makeMs = 10_000
@@ -87,10 +91,11 @@ function makeInstance(Class: unknown, file: string): Code {
 }
 
 async function makePluginAction(
-  { classes, prepareConfig, databases, services }: ActionSources,
-  { method, path }: ActionUser,
+  { classes: actions, steps, prepareConfig, databases, services }: ActionSources,
+  { method, path, isStep = false }: ActionUser,
   action: Extract<ManifestAction, { readonly class: string }>,
-): Promise<Action> {
+): Promise<Code> {
+  const classes: ReadonlyMap<string, Provided<ActionClass | StepClass>> = isStep ? steps : actions
   const known = classes.get(action.class)
   if (known === undefined) {
     throw errors.WP_RUNTIME_ACTION_PLUGIN({ class: action.class, known: [...classes.keys()].join(', ') || 'none' })
@@ -117,7 +122,7 @@ async function makePluginAction(
     makeMs,
     late,
   )
-  if (typeof (made as Partial<Action> | undefined)?.handle === 'function') return made
+  if (typeof (made as Partial<Action> | undefined)?.handle === 'function') return made as Code
   throw refuse('it did not return an object with a method "handle"')
 }
 

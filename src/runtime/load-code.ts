@@ -7,7 +7,10 @@ export interface MethodAt extends ActionUser {
   readonly of: ManifestMethod
 }
 
-export interface CodeSources extends Pick<ActionSources, 'classes' | 'prepareConfig' | 'databases' | 'services'> {
+export interface CodeSources extends Pick<
+  ActionSources,
+  'classes' | 'steps' | 'prepareConfig' | 'databases' | 'services'
+> {
   /** Loads the code of actions and steps. */
   load(uses: readonly ActionUser[]): Promise<Pick<ActionSources, 'modules' | 'loadLate'>>
 }
@@ -41,5 +44,5 @@ export async function loadMethodCode(
 }
 
 function stepsOf({ of, ...at }: MethodAt): readonly ActionUser[] {
-  return (of.steps ?? []).map(({ action }) => ({ ...at, action }))
+  return (of.steps ?? []).map(({ action }) => ({ ...at, action, isStep: true }))
 }

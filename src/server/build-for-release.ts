@@ -295,7 +295,7 @@ function codeOf(
 ): CodeSources {
   const databases = findDatabases(toServe.release.manifest, plugins, host.system)
   const load: CodeSources['load'] = (uses) => loadModules(host, toServe, uses)
-  return { load, classes: plugins.actions, prepareConfig, databases, services }
+  return { load, classes: plugins.actions, steps: plugins.steps, prepareConfig, databases, services }
 }
 
 /** Returns the methods whose code differs between two manifests with the same methods. */

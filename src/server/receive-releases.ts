@@ -47,7 +47,11 @@ export async function receiveReleases({
     system: host.system,
     guard,
     closed: isDevelopment ? 'development' : closed,
-    classes: { connections: configsOf(builtIn.connections), actions: configsOf(builtIn.actions) },
+    classes: {
+      connections: configsOf(builtIn.connections),
+      actions: configsOf(builtIn.actions),
+      steps: configsOf(builtIn.steps),
+    },
     migrate: async (release) =>
       migrateRelease({ host: await withSystemVariables(host), plugins: await loadPlugins(release), release }),
     async surveyRelease(release, { active: row, mayOpen }) {

@@ -10,6 +10,7 @@ import type { TestApp, TestAppOptions } from './create-test-app.ts'
 import type { PluginTestOptions } from './plugin-checks.ts'
 
 export type { ActionSample } from './action-checks.ts'
+export type { StepSample } from './step-checks.ts'
 export type { ConnectionSample } from './connection-checks.ts'
 export type { PluginTestOptions } from './plugin-checks.ts'
 export type { Caller, Injected, Injection } from './caller.ts'

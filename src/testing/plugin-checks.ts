@@ -6,6 +6,7 @@ import { makeBareEnvironment, readEnvironment, urlOfModule, variable, withDeadli
 import { assertPlugin, describePlugin, withoutConfig } from '../plugin/index.ts'
 import { listActionChecks, type ActionSample } from './action-checks.ts'
 import { listConnectionChecks, type ConnectionSample } from './connection-checks.ts'
+import { listStepChecks, type StepSample } from './step-checks.ts'
 import type { LoadReport } from './load-plugin-child.ts'
 import { loadSample, localPlugin, prepare, type Check, type CheckContext, type Limits } from './sample-project.ts'
 
@@ -18,6 +19,8 @@ export interface PluginTestOptions {
   readonly connections?: Readonly<Record<string, ConnectionSample>>
   /** Samples of actions, by class. A class without one is used by `GET /sample` with the config `{}`. */
   readonly actions?: Readonly<Record<string, ActionSample | readonly ActionSample[]>>
+  /** Samples of route steps, by class. A class without one has the config `{}`. */
+  readonly steps?: Readonly<Record<string, StepSample>>
 }
 
 const defaultLimits: Limits = { loadMs: 30_000, openMs: 5000, checkMs: 15_000, closeMs: 5000, makeMs: 10_000 }
@@ -46,12 +49,13 @@ export function listChecks(plugin: Plugin, options: PluginTestOptions, limits = 
     ...Object.keys(plugin.actions ?? {}).flatMap((name) =>
       [options.actions?.[name] ?? {}].flat().flatMap((sample) => listActionChecks(context, name, sample)),
     ),
+    ...Object.keys(plugin.steps ?? {}).flatMap((name) => listStepChecks(context, name, options.steps?.[name] ?? {})),
   ]
 }
 
 function hasClasses(plugin: Plugin): boolean {
   const isRecord = (value: unknown) => value === undefined || (typeof value === 'object' && value !== null)
-  return isRecord(plugin) && plugin !== undefined && isRecord(plugin.connections) && isRecord(plugin.actions)
+  return isRecord(plugin) && plugin !== undefined && [plugin.connections, plugin.actions, plugin.steps].every(isRecord)
 }
 
 async function checkPluginConfig(plugin: Plugin, { config = {} }: PluginTestOptions): Promise<void> {

@@ -46,10 +46,11 @@ export async function loadSample(
   yaml: object,
   { plugin, describe }: { readonly plugin: Plugin; readonly describe?: LoadOptions['describe'] },
 ): Promise<LoadedDefinition> {
-  const { connections, actions } = describePlugin(plugin)
+  const { connections, actions, steps = {} } = describePlugin(plugin)
   const classes = {
     connections,
-    actions,
+    actions: { ...actions, sample: { config: {} } },
+    steps,
     plugins: { [localPlugin]: { config: (plugin.config ?? withoutConfig) as never } },
   }
   const texts = new Map([['waypost.yml', JSON.stringify({ routes: {}, ...yaml })]])

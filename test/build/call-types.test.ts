@@ -43,3 +43,17 @@ export const call = async (context: Context) => {
 `
   assert.deepEqual(await compile({ 'src/untyped.ts': untyped }), [])
 })
+
+test('what a step of a plugin returns has the type that its class names', async () => {
+  const [method] = todoDefinition.routes[0]!.methods
+  const use = (name: string) => ({ class: name, config: {}, at: method!.at })
+  const steps = [
+    { name: 'tenant', action: use('tenant') },
+    { name: 'other', action: use('other') },
+  ]
+  const routes = [{ ...todoDefinition.routes[0]!, path: '/mine', methods: [{ ...method!, steps }] }]
+  const definition = { ...todoDefinition, routes: [...todoDefinition.routes, ...routes] }
+  const types = makeTypes(definition, { ...system, stateTypes: { tenant: '{ readonly id: string }' } })
+  assert.match(types, /state: \{ tenant: \{ readonly id: string \}; other: unknown \}|tenant: \{ readonly id: string \}/)
+  assert.match(types, /other: unknown/)
+})

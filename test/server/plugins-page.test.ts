@@ -25,7 +25,7 @@ const block = (text: string) => {
 }
 const plugin = block("name: 'greetings'").replace(
   '  actions: {\n',
-  `  ${block('clientType:')}  ${block('async routes')}  actions: {\n${block('describe(config')}`,
+  `  ${block('clientType:')}  ${block('async routes')}  ${block('stateType:')}  actions: {\n${block('describe(config')}`,
 )
 
 let weather: Server
@@ -38,6 +38,39 @@ before(async () => {
 after(() => weather.close())
 
 const packageJson = (more: object = {}) => JSON.stringify({ name: 'api', type: 'module', ...more })
+
+test('its step runs before an action, which gets its result with its type', async () => {
+  const yml = `plugins: [./plugins/greetings.ts]
+routes:
+  /mine:
+    ${block('steps: [{').trim()}
+    methods:
+      GET: { public: true, response: { type: object, properties: { id: { type: string } } }, action: src/mine.ts }
+`
+  const action = `import type { Action, Context, Request } from 'waypost'
+export default class Mine implements Action<'GET /mine'> {
+  handle(_request: Request<'GET /mine'>, { state }: Context<'GET /mine'>): { id: string } {
+    return { id: state.tenant.id }
+  }
+}
+`
+  const files = {
+    'package.json': packageJson(),
+    'plugins/greetings.ts': plugin,
+    'src/mine.ts': action,
+    'waypost.yml': yml,
+  }
+  await using served = await openProjectServer({ files })
+  const get = async (headers = {}) => send(served.port, { path: '/mine', headers, undescribed: 'steps respond too' })
+  assert.deepEqual((await get({ 'x-tenant': 'acme' })).body, { id: 'acme' })
+  assert.equal((await get()).body.detail, 'The header x-tenant is missing')
+  const [step] = served.release.manifest.routes[0]!.methods[0]!.steps!
+  assert.deepEqual(step, { name: 'tenant', action: { class: 'tenant-header', config: { header: 'x-tenant' } } })
+  const broken = { ...files, 'waypost.yml': yml.replace('header: x-tenant', 'headers: x') }
+  await assert.rejects(openProjectServer({ files: broken }), { code: 'WP_PROJECT_BROKEN' })
+  const unknown = { ...files, 'waypost.yml': yml.replace('tenant-header', 'salute') }
+  await assert.rejects(openProjectServer({ files: unknown }), { code: 'WP_PROJECT_BROKEN' }, 'an action is no step')
+})
 
 test('the plugin serves', async () => {
   const use = `connection: { W: { class: weather, config: { url: '${url}' } } }

@@ -45,15 +45,21 @@ export async function checkManifest(document: unknown, classes: ClassCatalog): P
 
 /** The classes of Waypost and of the plugins of a manifest. */
 function addPlugins(
-  { connections, actions }: ClassCatalog,
+  { connections, actions, steps = {} }: ClassCatalog,
   { plugins }: Manifest,
 ): ClassCatalog | { readonly problem: ManifestProblem } {
-  const all = [connections, actions, ...plugins.flatMap(({ catalog }) => [catalog.connections, catalog.actions])]
+  const all = [
+    connections,
+    actions,
+    steps,
+    ...plugins.flatMap(({ catalog }) => [catalog.connections, catalog.actions, catalog.steps ?? {}]),
+  ]
   const [twice] = duplicatesOf(all.flatMap((classes) => Object.keys(classes)))
   if (twice !== undefined) return { problem: { path: '/plugins', message: `provides the class "${twice}" twice` } }
   return {
     connections: Object.assign({ ...connections }, ...plugins.map(({ catalog }) => catalog.connections)),
     actions: Object.assign({ ...actions }, ...plugins.map(({ catalog }) => catalog.actions)),
+    steps: Object.assign({ ...steps }, ...plugins.map(({ catalog }) => catalog.steps)),
     plugins: Object.fromEntries(
       plugins.map(({ from, catalog }) => [from, { config: catalog.config ?? withoutConfig }]),
     ),

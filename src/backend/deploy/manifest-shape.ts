@@ -49,6 +49,9 @@ const catalog = strictObject({
     strictObject({ description: text, config: schema, routesOnly: Type.Optional(Type.Literal(true)) }),
     1000,
   ),
+  steps: Type.Optional(
+    mapOf(strictObject({ description: text, config: schema, stateType: Type.Optional(text) }), 1000),
+  ),
   routes: Type.Optional(Type.Literal(true)),
 } satisfies Record<keyof ManifestCatalog, TSchema>)
 

@@ -64,7 +64,7 @@ export async function openCronjobs(sources: CronjobSources, toRun: ReleaseToServ
   const names = Object.keys(manifest.cronjobs)
   const databases = findDatabases(manifest, plugins, host.system)
   const load: CodeSources['load'] = (wanted) => loadModules(host, toRun, wanted)
-  const code = { load, classes: plugins.actions, prepareConfig, databases, services }
+  const code = { load, classes: plugins.actions, steps: plugins.steps, prepareConfig, databases, services }
   const made = await makeActions(
     { ...code, ...(await load(Object.values(manifest.cronjobs))) },
     Object.values(manifest.cronjobs),

@@ -76,7 +76,7 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
   const plugins = await sources.loadPlugins({ ...toRun, manifest })
   const databases = findDatabases(manifest, plugins, host.system)
   const load: CodeSources['load'] = (wanted) => loadModules(host, toRun, wanted)
-  const code = { load, classes: plugins.actions, prepareConfig, databases, services }
+  const code = { load, classes: plugins.actions, steps: plugins.steps, prepareConfig, databases, services }
   const made = await makeActions({ ...code, ...(await load(uses)) }, uses)
   const actions = new Map(Object.keys(listeners).map((name, index) => [name, made[index]!]))
   const connections = await registry.acquire(manifest.connections, plugins.connections)
