@@ -27,11 +27,12 @@ const npm = (words: readonly string[], cwd: string) =>
 before(async () => {
   box = await mkdtemp(path.join(tmpdir(), 'waypost-packed-'))
   await chmod(box, 0o755)
-  await npm(['pack', '--ignore-scripts', '--pack-destination', box], checkout)
-  const [file] = globSync('*.tgz', { cwd: box })
+  for (const folder of ['.', 'create'])
+    await npm(['pack', '--ignore-scripts', '--pack-destination', box], path.join(checkout, folder))
+  const files = globSync('*.tgz', { cwd: box }).map((file) => `./${file}`)
   await writeFile(path.join(box, 'package.json'), '{ "private": true, "allowScripts": { "esbuild": false } }')
   const words = ['install', '--prefer-offline', '--no-audit', '--fetch-retries=1', '--fetch-retry-mintimeout=1000']
-  await npm([...words, `./${file}`], box).catch((error: Error) => (installed = error))
+  await npm([...words, ...files], box).catch((error: Error) => (installed = error))
 })
 after(() => rm(box, { recursive: true, force: true }))
 
@@ -52,7 +53,11 @@ test('nothing is installed that is not needed', async (context) => {
   if (!needsPackage(context)) return
   const modules = path.join(box, 'node_modules')
   const names = globSync(['*/package.json', '@*/*/package.json'], { cwd: modules }).map((file) => path.dirname(file))
-  assert.deepEqual(names.filter((name) => !name.startsWith('@esbuild/')).toSorted(), ['esbuild', 'waypost'])
+  assert.deepEqual(names.filter((name) => !name.startsWith('@esbuild/')).toSorted(), [
+    'create-waypost',
+    'esbuild',
+    'waypost',
+  ])
   const project = path.join(box, 'needed')
   await cp(path.join(modules, 'waypost/templates/empty'), project, { recursive: true })
   if (isRoot) await chown(project, 12_345, 12_345)
@@ -61,6 +66,23 @@ test('nothing is installed that is not needed', async (context) => {
   await rename(path.join(box, 'esbuild'), path.join(modules, 'esbuild'))
   const { code, stdout, stderr } = await run('validate', project).ended
   assert.equal(code, 0, stdout + stderr)
+})
+
+test('npm create waypost passes its arguments to init', async (context) => {
+  if (!needsPackage(context)) return
+  const home = path.join(box, 'created')
+  await mkdir(home)
+  if (isRoot) await chown(home, 12_345, 12_345)
+  const launcher = path.join(box, 'node_modules/.bin/create-waypost')
+  const create = (words: string) =>
+    startCli(words.split(' '), { cwd: home, launcher, ...user, env: { HOME: home } }).ended
+  const created = await create('my-api --template empty --yes --no-install')
+  assert.equal(created.code, 0, created.stdout + created.stderr)
+  assert.match(created.stdout, /Created +my-api\/ from the template "empty"/)
+  assert.ok(existsSync(path.join(home, 'my-api/waypost.yml')))
+  const wrong = await create('other --template none --yes')
+  assert.notEqual(wrong.code, 0)
+  assert.ok(!existsSync(path.join(home, 'other')))
 })
 
 test('no module inside imports or requires a package that is not installed', async (context) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readlink, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readlink, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -184,6 +184,31 @@ describe('a file', () => {
       path.join(folder, 'secret.txt'), `file://${folder}/secret.txt`, 'x'.repeat(300), 'a/'.repeat(3000), '..\\secret.txt',
     ]) assert.equal((await inFolder(name)).status, name === 'up/root/deep/a.txt' ? 200 : 404, name) // prettier-ignore
     assert.ok((await get('/folder?name=deep%00')).status === 400)
+  })
+
+  test('is not found any more once its folder is another one, a link or gone, however recently it was found', async () => {
+    const at = (name: string) => path.join(folder, 'root', name)
+    const read = async () => (await inFolder('moving/a.txt')).text
+    const make = async (content: string) => {
+      await mkdir(at('moving'))
+      await writeFile(at('moving/a.txt'), content)
+    }
+    const statusOf = async () => (await inFolder('moving/a.txt')).status
+    assert.equal(await statusOf(), 404)
+    await make('first')
+    assert.equal(await read(), 'first')
+    await rename(at('moving'), at('moved'))
+    assert.equal(await statusOf(), 404)
+    await make('second')
+    assert.equal(await read(), 'second')
+    await mkdir(path.join(folder, 'outside'))
+    await writeFile(path.join(folder, 'outside/a.txt'), 'secret')
+    await rename(at('moving'), at('moved again'))
+    await symlink('../outside', at('moving'))
+    assert.equal(await statusOf(), 404)
+    await rm(at('moving'))
+    await symlink('moved', at('moving'))
+    assert.equal(await read(), 'first', 'a link within the folder')
   })
 
   test('that is empty has no ranges', async () => {

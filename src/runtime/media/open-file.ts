@@ -1,4 +1,14 @@
-import { constants, close, createReadStream, fstat, open, read, realpath, type BigIntStats } from 'node:fs'
+import {
+  constants,
+  close,
+  createReadStream,
+  fstat,
+  open,
+  read,
+  readlinkSync,
+  realpath,
+  type BigIntStats,
+} from 'node:fs'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
@@ -41,7 +51,11 @@ const refused = new Set(['EACCES', 'EPERM', 'ERR_INVALID_ARG_VALUE'])
 export async function openFile(source: string | URL, root: string | URL | undefined): Promise<OpenFile | undefined> {
   try {
     if (root === undefined) return await openPath(toPath(source), flags)
-    const file = await findInside(toPath(root), source)
+    const place = findPlace(toPath(root), source)
+    if (place === undefined) return undefined
+    const opened = await openKnown(place)
+    if (opened !== undefined) return opened
+    const file = await findInside(place)
     return file === undefined ? undefined : await openPath(file, flagsInside)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
@@ -54,35 +68,76 @@ function toPath(source: string | URL): string {
   return source instanceof URL ? fileURLToPath(source) : path.resolve(source)
 }
 
-/** Returns the path of a file in a folder, without links; undefined if it is elsewhere or hidden. */
-async function findInside(root: string, name: string | URL): Promise<string | undefined> {
+/** A path in a folder, whose links were not followed yet. */
+interface Place {
+  readonly root: string
+  readonly segments: readonly string[]
+}
+
+/** Returns where a name leads to in a folder; undefined if it is elsewhere or hidden. */
+function findPlace(root: string, name: string | URL): Place | undefined {
   if (name instanceof URL) throw new TypeError('context.file needs a path below its root, not a URL')
   const segments = name.split(path.sep === '\\' ? /[/\\]/ : '/')
   const isInside = segments.every((one) => one !== '' && !one.startsWith('.') && !one.includes('\0'))
-  if (!isInside || path.isAbsolute(name)) return undefined
-  const folder = await resolveRoot(root)
+  return !isInside || path.isAbsolute(name) ? undefined : { root, segments }
+}
+
+/** Only there, the path of an open file can be asked for without waiting. */
+const openFilesFolder = process.platform === 'linux' ? '/proc/self/fd' : undefined
+
+/**
+ * Opens a file without following each part of its path: the folder that contains it was resolved within the last second,
+ * and the system says whether the file that was opened is the expected one.
+ * @returns undefined if that is not known
+ */
+async function openKnown({ root, segments }: Place): Promise<OpenFile | undefined> {
+  if (openFilesFolder === undefined) return undefined
+  const names = segments.slice(0, -1)
+  const [folder, parent] = await Promise.all([resolveFolder(root), resolveFolder(path.join(root, ...names))])
+  if (parent !== path.join(folder, ...names)) return undefined
+  const file = path.join(parent, segments.at(-1)!)
+  return openPath(file, flagsInside, file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ELOOP') return undefined // a link, which may lead to another file of the folder
+    throw error
+  })
+}
+
+/** Whether an open file is the one at a path, without links. */
+function isAt(fd: number, file: string): boolean {
+  try {
+    return readlinkSync(`${openFilesFolder}/${fd}`) === file
+  } catch {
+    return false // for example without /proc
+  }
+}
+
+/** Returns the path of a file in a folder, without links; undefined if it is elsewhere. */
+async function findInside({ root, segments }: Place): Promise<string | undefined> {
+  const folder = await resolveFolder(root)
   const file = await resolveLinks(path.join(folder, ...segments))
   const relative = path.relative(folder, file)
   const isOutside = relative === '' || relative.split(path.sep)[0] === '..' || path.isAbsolute(relative)
   return isOutside ? undefined : file
 }
 
-const resolvedRoots = new Map<string, { readonly folder: Promise<string>; readonly until: number }>()
-const rootMs = 1000
-const maxRoots = 100
+const resolvedFolders = new Map<string, { readonly folder: Promise<string>; readonly until: number }>()
+const folderMs = 1000
+const maxFolders = 100
 
 /** Returns the folder that a path leads to, which may be a link. Remembered for a second. */
-function resolveRoot(root: string): Promise<string> {
+function resolveFolder(root: string): Promise<string> {
   const now = performance.now()
-  const known = resolvedRoots.get(root)
+  const known = resolvedFolders.get(root)
   if (known !== undefined && known.until > now) return known.folder
-  if (resolvedRoots.size >= maxRoots) resolvedRoots.clear()
+  if (resolvedFolders.size >= maxFolders) resolvedFolders.clear()
   const folder = resolveLinks(root)
-  resolvedRoots.set(root, { folder, until: now + rootMs })
+  resolvedFolders.set(root, { folder, until: now + folderMs })
+  folder.catch(() => resolvedFolders.delete(root)) // it may be created now
   return folder
 }
 
-async function openPath(file: string, openFlags: number): Promise<OpenFile | undefined> {
+/** @param expected the path that the open file must have */
+async function openPath(file: string, openFlags: number, expected?: string): Promise<OpenFile | undefined> {
   const fd = await openFd(file, openFlags)
   let isClosed = false
   const closeFile = () => {
@@ -90,6 +145,10 @@ async function openPath(file: string, openFlags: number): Promise<OpenFile | und
     isClosed = true // another file may get the number
   }
   try {
+    if (expected !== undefined && !isAt(fd, expected)) {
+      closeFile()
+      return undefined
+    }
     const stats = await statFd(fd, { bigint: true })
     if (stats.isFile()) return describeFile(file, { fd, stats, close: closeFile })
   } catch (error) {
