@@ -32,7 +32,11 @@ export function formatAnswered(answered: Answered, { width, times = 1 }: LineOpt
   return narrow.length <= room ? [narrow] : [start, margin + shorten(tail, room)]
 }
 
-const abortWords = { failed: 'response aborted', left: 'client disconnected' }
+const abortWords = {
+  failed: 'response aborted',
+  left: 'client disconnected',
+  cut: 'stream ended, clients connect again',
+}
 
 function tailOf({ user, status, id, reason, aborted }: Answered, times: number): string {
   const parts = [

@@ -76,6 +76,7 @@ export abstract class HostCommand extends WaypostCommand {
   /** Asks for confirmation unless already confirmed. Without a terminal `--yes` is required. */
   protected async confirmChange(question: string, { isConfirmed }: { isConfirmed: boolean }): Promise<boolean> {
     if (isConfirmed) return true
+    if (!this.isInteractive()) this.note(`  ${question}`)
     this.assertCanConfirm()
     if (await confirm(`  ${question}`)) return true
     this.note('  Nothing was changed.')

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../contract/index.ts'
 import { bodylessStatuses } from '../kit/index.ts'
 import { compareSchemas, findContradiction, placeRoot, withoutAccess, withoutAccessIn } from '../schema/index.ts'
-import type { Definition } from './definition.ts'
+import type { Definition, Method } from './definition.ts'
 import type { DefinitionContext } from './definition-context.ts'
 
 /**
@@ -18,6 +18,12 @@ export function checkDispatches(
     for (const method of methods) {
       const { dispatch: event } = method
       const at = dispatches.get(`${method.method} ${path}`)
+      const types = event === undefined ? undefined : findOtherTypes(method)
+      if (at !== undefined && event !== undefined && types !== undefined) {
+        const parameters = { event, method: method.method, path, types: types.join(', ') }
+        report.add({ code: 'WP_DEFINITION_DISPATCH_TYPE', at, parameters })
+        continue
+      }
       const schema = event === undefined || !Object.hasOwn(events, event) ? undefined : events[event]!.schema
       if (event === undefined || at === undefined || schema === undefined) continue
       const responses = Object.entries(method.responses).map(
@@ -30,6 +36,13 @@ export function checkDispatches(
       if (found.isImpossible) report.add({ code: 'WP_DEFINITION_DISPATCH_IMPOSSIBLE', at, parameters })
       else report.add({ code: 'WP_DEFINITION_DISPATCH_UNSURE', severity: 'warning', at, parameters })
     }
+}
+
+/** Returns the media types of the successful responses of a method if none of them is JSON, which only can be dispatched. */
+function findOtherTypes({ responses, responseTypes = {} }: Method): readonly string[] | undefined {
+  const types = Object.entries(responseTypes).filter(([status]) => status.startsWith('2'))
+  if (types.length === 0 || Object.keys(responses).some((status) => status.startsWith('2'))) return undefined
+  return [...new Set(types.flatMap(([, one]) => Object.keys(one)))]
 }
 
 /** Neither responses nor events contain what is write-only. */

@@ -212,7 +212,7 @@ function reportUnknownKey(
   if (cut?.isFirst === false) return undefined
   const keys = Object.keys(shape.properties ?? {})
   const suggestion = checking.report.findNearest(key, keys)
-  const all = keys.length <= 12 ? `Valid keys: ${keys.join(', ')}` : undefined
+  const all = keys.length <= 13 ? `Valid keys: ${keys.join(', ')}` : undefined
   const known = Object.hasOwn(shape.keyHints ?? {}, key) ? shape.keyHints?.[key] : undefined
   const hint = hintForCut(cut) ?? known ?? (suggestion === undefined ? all : `Did you mean "${suggestion}"?`)
   emit(checking, { code: 'WP_DEFINITION_KEY_UNKNOWN', at: label.at, parameters: { key, owner }, hint })

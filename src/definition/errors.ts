@@ -190,6 +190,11 @@ export const errors = defineErrors({
     message: 'The event "{event}" rejects every {status} response of {method} {path}: {reason}',
     hint: 'Use one named schema for the response and the event, or change one of the two',
   },
+  WP_DEFINITION_DISPATCH_TYPE: {
+    ...user,
+    message: '{method} {path} cannot dispatch "{event}": its response is {types}, and only JSON is dispatched',
+    hint: 'Remove "dispatch", and dispatch the data in the action: context.dispatch("{event}", data)',
+  },
   WP_DEFINITION_DISPATCH_UNSURE: {
     ...user,
     message: 'The event "{event}" may reject the {status} response of {method} {path}: {reason}',

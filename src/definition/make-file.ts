@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../contract/index.ts'
-import { parseSize } from '../kit/index.ts'
+import { parseSize, suggestQuantity } from '../kit/index.ts'
 import { checkMediaType } from './check-media-type.ts'
 import type { DefinitionContext } from './definition-context.ts'
 import { checkStructure } from './check-structure.ts'
@@ -29,7 +29,8 @@ export function makeFile({ loading: { report } }: DefinitionContext, node: MapNo
   const size = valueOf(node, 'maxSize')
   if (size !== undefined && maxSize === undefined) {
     const problem = `"maxSize" must be a size such as 5mb, not ${describeNode(size)}`
-    report.add({ code, at: size, parameters: { problem } })
+    const form = suggestQuantity(textOf(size) ?? '', parseSize)
+    report.add({ code, at: size, parameters: { problem }, ...(form !== undefined && { hint: `Write ${form}` }) })
   }
   const description = textOf(valueOf(node, 'description'))
   return {

@@ -1,4 +1,4 @@
-import { formatSize, multipartType, parseSize } from '../kit/index.ts'
+import { formatSize, multipartType, parseSize, suggestQuantity } from '../kit/index.ts'
 import { sumFileSizes } from '../schema/index.ts'
 import type { Method } from './definition.ts'
 import { omitUndefined, type DefinitionContext } from './definition-context.ts'
@@ -42,7 +42,9 @@ function readLimit({ loading: { report } }: DefinitionContext, at: Node | undefi
   if (bytes !== undefined && bytes >= parseSize(minimum)! && bytes <= parseSize(maximum)!) return bytes
   const expected = bytes === undefined ? 'a size such as 512kb or 10mb' : `at least ${minimum} and at most ${maximum}`
   const problem = `"body_limit" must be ${expected}, not ${describeNode(at)}`
-  report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem } })
+  const form = bytes === undefined ? suggestQuantity(text, parseSize) : undefined
+  const hint = form === undefined ? {} : { hint: `Write ${form}` }
+  report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem }, ...hint })
   return undefined
 }
 

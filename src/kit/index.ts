@@ -18,7 +18,7 @@ export {
 } from './declared-variable.ts'
 export { formType, itemTypes, multipartType } from './media-types.ts'
 export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range } from './diagnostic.ts'
-export { formatDuration, formatSize, formatTime, parseDuration, parseSize } from './time.ts'
+export { formatDuration, formatSize, formatTime, parseDuration, parseSize, suggestQuantity } from './time.ts'
 export {
   exportVariables,
   locateVariables,

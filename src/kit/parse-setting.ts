@@ -1,5 +1,5 @@
 import { isAddressRange } from './address.ts'
-import { parseDuration, parseSize } from './time.ts'
+import { parseDuration, parseSize, suggestQuantity } from './time.ts'
 import { nearest } from './nearest.ts'
 import type { SettingRow } from './settings-table.ts'
 
@@ -84,7 +84,10 @@ interface QuantityOptions {
 
 function parseQuantity(raw: unknown, expected: string, { parse, minimum, maximum }: QuantityOptions): Parsed {
   const value = typeof raw === 'string' ? parse(raw) : undefined
-  if (value === undefined) return { expected }
+  if (value === undefined) {
+    const form = typeof raw === 'string' ? suggestQuantity(raw, parse) : undefined
+    return form === undefined ? { expected } : { expected, hint: `Write ${form}` }
+  }
   if (minimum !== undefined && value < parse(minimum)!) return { expected: `at least ${minimum}` }
   if (maximum !== undefined && value > parse(maximum)!) return { expected: `at most ${maximum}` }
   return { value }

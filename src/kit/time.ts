@@ -28,6 +28,20 @@ export function parseSize(text: string): number | undefined {
   return Number.isSafeInteger(bytes) ? bytes : undefined
 }
 
+/** Returns the valid form of what people write for a size or a duration: `5mb` for "5 MB", `30s` for "30 seconds". */
+export function suggestQuantity(text: string, parse: (text: string) => number | undefined): string | undefined {
+  const plain = text.toLowerCase().replaceAll(/[\s_]/g, '')
+  const [, count = '', unit = ''] = /^(\d+)([a-z]+)$/.exec(plain) ?? []
+  const forms = [
+    plain,
+    `${count}${unit.replace('ib', 'b')}`,
+    `${count}${unit}b`,
+    `${count}${unit.charAt(0)}`,
+    `${plain}b`,
+  ]
+  return forms.find((form) => form !== text && parse(form) !== undefined)
+}
+
 /** Formats a size as it is written in `config`: `512kb`, `10mb`, `1500b`. */
 export function formatSize(bytes: number): string {
   const unit = (['gb', 'mb', 'kb'] as const).find((one) => bytes >= sizes[one] && bytes % sizes[one] === 0) ?? 'b'

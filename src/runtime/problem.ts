@@ -90,7 +90,12 @@ interface Failing {
 /** Sends every error of an app, including its plugins, as problem+json. Details of bugs are only logged. */
 export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions = {}): void {
   const fail = (error: unknown, { request, reply, status = 500 }: Failing) => {
-    if (reply.raw.destroyed) return reply.send() // the caller has disconnected
+    if (reply.raw.destroyed) {
+      const { raw } = request
+      if (!raw.complete)
+        request.log.info({ method: raw.method, path: pathOf(request) }, 'caller left while sending a body')
+      return reply.send()
+    }
     options.onServerError?.(error, request)
     request.log.error({ err: error }, 'request failed')
     const what = status === 500 ? 'Internal server error' : titleOf(status)

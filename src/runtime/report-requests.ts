@@ -33,8 +33,8 @@ export interface RequestReport {
   readonly reason: string | undefined
   /** Fields that were dropped because the schema does not declare them; only if results are checked. */
   readonly dropped: DroppedFields | undefined
-  /** Why the response ended early: a stream failed, or the caller disconnected. */
-  readonly aborted?: 'failed' | 'left' | undefined
+  /** Why the response ended early: a stream failed, the caller disconnected, or the server cut a stream. */
+  readonly aborted?: 'failed' | 'left' | 'cut' | undefined
 }
 
 /**
@@ -66,8 +66,7 @@ export function reportRequests(app: FastifyInstance, report: (answered: RequestR
     reply.raw.once('close', () => {
       if (isInternal(reply)) return // its response is closed when it ends
       const { headersSent, writableFinished, errored } = reply.raw
-      if (headersSent && !writableFinished && !errored)
-        reportRequest(request, reply, failedStreams.has(request) ? 'failed' : 'left')
+      if (headersSent && !writableFinished && !errored) reportRequest(request, reply, endings.get(request) ?? 'left')
     })
     done()
   })
@@ -144,7 +143,13 @@ function isInternal({ raw }: FastifyReply): boolean {
   return 'isLightMyRequest' in raw
 }
 
-const failedStreams = new WeakSet<FastifyRequest>()
+/** Why streams ended early. */
+const endings = new WeakMap<FastifyRequest, 'failed' | 'cut'>()
+
+/** Notes that the server ends the stream of a request. */
+export function noteCut(request: FastifyRequest): void {
+  endings.set(request, 'cut')
+}
 
 /** Logs only the events that are logged nowhere else: a stream that fails after the response has begun. */
 export class StreamLog extends LogController {
@@ -157,7 +162,7 @@ export class StreamLog extends LogController {
 
   override streamError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     if (reply.raw.destroyed) return // the caller disconnected
-    failedStreams.add(request)
+    endings.set(request, 'failed')
     this.#onError?.(error, request)
     request.log.error({ err: error }, 'response aborted')
   }

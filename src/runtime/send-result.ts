@@ -153,6 +153,8 @@ function makeResponder(sending: Sending, sources: SendSources) {
       return undefined
     }
     const sent = payload instanceof ItemStream ? followItems(reply, payload, sources, sending) : undefined
+    if (sent === undefined && payload instanceof Readable && type.startsWith('text/event-stream'))
+      cutWithAccess(reply, sources, method)
     if (sent !== undefined && reply.raw.closed) return undefined
     const body = isCompressed ? compress(reply, payload, type) : payload
     if (body instanceof Promise) return body.then((bytes) => void reply.send(bytes))
@@ -184,6 +186,16 @@ function makeResponder(sending: Sending, sources: SendSources) {
     if (!isJson) addBrowserHeaders(reply, hasTrustedHtml(method, explicit))
     return sendBody(reply, payload, type)
   }
+}
+
+/** Ends a response that may last long once its caller may no longer have it, as streams of values do. */
+function cutWithAccess({ raw, request }: FastifyReply, { guard }: SendSources, method: ManifestMethod): void {
+  const { authorization } = request.headers
+  if (request.principal === undefined || authorization === undefined || raw.closed) return
+  raw.once(
+    'close',
+    guard.watch(authorization, method.public ? [] : method.scopes, () => raw.destroy()),
+  )
 }
 
 /** Prepares the response whose body is a stream of values. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatDuration } from '../../src/kit/index.ts'
+import { formatDuration, parseDuration, parseSize, suggestQuantity } from '../../src/kit/index.ts'
 
 test('a wait is written in the largest sufficient unit', () => {
   const waits = [1, 40, 119, 120, 121, 894, 7199, 7200, 86_400, 172_800].map((seconds) =>
@@ -19,4 +19,13 @@ test('a wait is written in the largest sufficient unit', () => {
     '2 days',
   ]
   assert.deepEqual(waits, expected)
+})
+
+test('what people write for a size or a duration leads to its valid form', () => {
+  const sizes = ['5 MB', '5MiB', '5M', '5_000kb', '12', '5mb', 'five', '5 parsecs', ''].map((text) =>
+    suggestQuantity(text, parseSize),
+  )
+  assert.deepEqual(sizes, ['5mb', '5mb', '5mb', '5000kb', '12b', undefined, undefined, undefined, undefined])
+  const durations = ['30 seconds', '1 Hour', '5min', '30s', 'soon'].map((text) => suggestQuantity(text, parseDuration))
+  assert.deepEqual(durations, ['30s', '1h', '5m', undefined, undefined])
 })

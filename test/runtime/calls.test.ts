@@ -6,6 +6,7 @@ import { describeEachSystem, openProjectServer, type ProjectServer } from '../su
 import { send } from '../support/send.ts'
 
 const yml = `
+plugins: [./plugins/caller.ts]
 routes:
   /note:
     methods:
@@ -107,6 +108,15 @@ const works = {
 
 const files = {
   'waypost.yml': yml,
+  'plugins/caller.ts': `import { definePlugin } from 'waypost'
+export default definePlugin({
+  name: 'caller',
+  routes(app, host) {
+    app.get('/by-plugin', { config: { public: true } }, async () =>
+      host.call('GET /live', {}).catch(({ code }) => ({ body: code })))
+  },
+})
+`,
   'src/seen.ts': action(`seen.push(['step', request.method, request.url, context.principal?.user.name].join(' '))`),
   'src/add-note.ts': action(`
     if (request.body.text === 'boom') throw new Error('a bug')
@@ -231,6 +241,8 @@ describeEachSystem('context.call', ({ newSystem }) => {
   test('returns files and texts, and refuses streams that may not end, unknown methods and endless loops', async () => {
     assert.deepEqual((await run({ do: 'file' })).body, { text: 'a;b', type: 'text/csv' })
     assert.equal((await run({ do: 'live' })).body.detail, 'WP_RUNTIME_CALL_STREAM')
+    const byPlugin = await send(server.port, { path: '/by-plugin' })
+    assert.equal(byPlugin.body.body, 'WP_RUNTIME_CALL_STREAM', 'host.call of a plugin does not wait for its end')
     assert.deepEqual((await run({ do: 'unknown' })).body, {
       code: 'WP_RUNTIME_CALL_UNKNOWN',
       hint: 'Did you mean "GET /note/:id"?',

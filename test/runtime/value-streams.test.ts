@@ -80,6 +80,7 @@ routes:
     'several',
   )}
   /image: ${method('public: true, response: { content: [image/png, image/jpeg] }', 'image')}
+  /own: ${method('scopes: [shop]', 'own')}
   /text: ${method('public: true, response: { content: { text/plain: { type: string } } }', 'text')}
 `.replaceAll('items: Order', 'items: { $ref: schema:///Order }'),
   'src/orders.ts': actionFile(
@@ -148,6 +149,13 @@ routes:
   ),
   'src/image.ts': actionFile(
     `return request.url.includes('gif') ? new Blob(['x'], { type: 'image/gif' }) : new File(['x'], 'a.png', { type: 'image/png' })`,
+  ),
+  'src/own.ts': actionFile(
+    `const bytes = (async function* () {
+      yield 'data: 1\\n\\n'
+      await new Promise(() => undefined)
+    })()
+    return context.respond(200, bytes, { 'content-type': 'text/event-stream' })`,
   ),
   'src/text.ts': actionFile(`return request.url.includes('number') ? 1 : 'grün'`),
 }
@@ -329,6 +337,13 @@ describe('a stream of values', () => {
     assert.equal(await expired.ended, 'cut')
     await anonymous.reader.cancel()
     await untilEnded(3)
+  })
+
+  test('events that an action writes itself are cut with the access of their caller too', async () => {
+    const cleo = await server.authorize('cleo', ['shop'])
+    const own = await open('/own', cleo)
+    await revokeOf(server, cleo.authorization)
+    assert.equal(await own.ended, 'cut')
   })
 
   test('is cut when a release replaces its code, so that the client connects to the new one', async () => {

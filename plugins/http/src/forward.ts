@@ -74,12 +74,17 @@ function fillPath(template: string, params: Readonly<Record<string, unknown>>): 
     })
     return [raw, ...values].some(isDotSegment)
       ? undefined
-      : segment.replaceAll(parameter, () => encodeURIComponent(values.shift()!))
+      : segment.replaceAll(parameter, (mark) => encode(values.shift()!, mark.startsWith('*')))
   })
   return segments.includes(undefined) ? undefined : segments.join('/')
 }
 
-const parameter = /:(\w+)/g
+const parameter = /[:*](\w+)/g
+
+/** The rest of a path stays several segments. */
+function encode(value: string, isRest: boolean): string {
+  return isRest ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value)
+}
 
 type Scalar = string | number | boolean
 type QueryValues = Readonly<Record<string, Scalar | readonly Scalar[] | undefined>>

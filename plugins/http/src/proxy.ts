@@ -16,7 +16,7 @@ const config = {
     path: {
       type: 'string',
       description:
-        'The path below the base URL of the connection, such as /items/:id; :id is a path parameter of the route',
+        'The path below the base URL of the connection, such as /items/:id; :id is a path parameter of the route, *path the rest of its path',
       pattern: '^/[^?#\\\\\\s]*$',
     },
     query: {
@@ -117,7 +117,7 @@ function checkPath({ path }: ProxyConfig, use: ActionUse): ConfigProblem[] {
 }
 
 function parametersOf(path: string): string[] {
-  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+  return [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => name!)
 }
 
 function checkQuery(query: readonly string[], known: readonly string[]): ConfigProblem[] {

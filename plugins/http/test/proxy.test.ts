@@ -29,6 +29,9 @@ routes:
       GET: { public: true, action: Items }
       PUT: { public: true, action: Items, rate: any }
       DELETE: { public: true, action: Items, rate: any }
+  /files/*path:
+    methods:
+      GET: { public: true, action: { class: proxy, config: { connection: Stock, path: '/files/*path' } } }
   /dotted/:name:
     methods:
       GET: { public: true, action: { class: proxy, config: { connection: Stock, path: '/.:name/x' } } }
@@ -145,6 +148,16 @@ describe('the action class proxy', () => {
       const { status } = await get(`/items/${value}`)
       assert.deepEqual([status, received.length], [400, 0])
     })
+
+  test('passes on the rest of a path as several segments, none of which leads out', async () => {
+    answer = json
+    await get('/files/a%20b/c%3Fd/e.txt')
+    assert.equal(lastRequest().url, '/api/files/a%20b/c%3Fd/e.txt')
+    received = []
+    for (const path of ['/files/a/..%2fb', '/files/a/%252e%252e/b'])
+      assert.equal((await get(path)).status >= 400, true, path)
+    assert.equal(received.length, 0)
+  })
 
   test('rejects a parameter that makes a segment a dot segment', async () => {
     assert.equal((await get('/dotted/.')).status, 400)

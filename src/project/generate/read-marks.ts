@@ -4,7 +4,7 @@ const marked =
 
 /** What is added to a client. */
 const helpers = [
-  'fetchMedia', 'readStream', 'sendRequest', 'readBody', 'ItemOf', 'toHeader', 'isTransient', 'readItems', 'parseLine', 'parseEvent',
+  'fetchMedia', 'readStream', 'sendRequest', 'readBody', 'ItemOf', 'toHeader', 'pause', 'isTransient', 'readItems', 'parseLine', 'parseEvent',
 ] // prettier-ignore
 
 /** Makes a generated client read the bodies of marked operations by their media types. */
@@ -70,26 +70,41 @@ async function* readStream<Result>(
   opts: Oazapfts.RequestOpts = {},
 ): AsyncGenerator<ItemOf<Result>, void, undefined> {
   const mayRepeat = (opts.method ?? 'GET') === 'GET'
-  let lastId: string | undefined
+  let lastId = new Headers(oazapfts.mergeHeaders(opts.headers)).get('Last-Event-ID')
   for (let failures = 0; ; ) {
     try {
-      const known = lastId === undefined ? {} : { 'Last-Event-ID': toHeader(lastId) }
+      const known = lastId === null ? {} : { 'Last-Event-ID': lastId }
       const headers = oazapfts.mergeHeaders(opts.headers, known)
       const response = await sendRequest(accept, path, { ...opts, headers })
       if (!response.ok) throw new Oazapfts.HttpError(response.status, await readBody(response), response.headers)
       for await (const item of readItems(accept, response)) {
         failures = 0
-        lastId = (accept === 'text/event-stream' ? (item as { id?: string }).id : undefined) ?? lastId
+        const { id } = accept === 'text/event-stream' ? (item as { id?: string }) : {}
+        if (id !== undefined) lastId = toHeader(id)
         yield item as ItemOf<Result>
       }
       return
     } catch (error) {
-      if (!mayRepeat || lastId === undefined || opts.signal?.aborted || !isTransient(error)) throw error
+      if (!mayRepeat || lastId === null || opts.signal?.aborted || !isTransient(error)) throw error
       failures += 1
       const longestMs = Math.min(1000 * 2 ** failures, 30_000)
-      await new Promise((resolve) => setTimeout(resolve, longestMs * Math.random()))
+      await pause(longestMs * Math.random(), opts.signal)
+      opts.signal?.throwIfAborted()
     }
   }
+}
+
+/** Waits, but not longer than until the signal aborts. */
+function pause(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end)
+  })
 }
 
 /** Headers are bytes. */

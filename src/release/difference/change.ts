@@ -1,6 +1,6 @@
 /** The kinds of things that a deployment can change, in display order. */
 export const changeKinds = [
-  'route', 'static', 'schema', 'scope', 'event', 'rate', 'listener', 'cronjob', 'connection', 'plugin', 'setting', 'variable', 'migration',
+  'route', 'group', 'static', 'schema', 'scope', 'event', 'rate', 'listener', 'cronjob', 'connection', 'plugin', 'setting', 'variable', 'migration',
 ] as const // prettier-ignore
 
 export type ChangeKind = (typeof changeKinds)[number]

@@ -23,6 +23,7 @@ interface Comparer {
 type ClassEntry = { readonly class: string; readonly config: object }
 
 export const comparers: Readonly<Record<Exclude<ChangeKind, 'route'>, Comparer>> = {
+  group: { list: ({ groups = {} }) => groups, compare: () => [harmless('description')] },
   static: {
     list: ({ static: folders = {} }) => folders,
     compare: (name, { before, after }) => compareStatic(before.static![name]!, after.static![name]!),

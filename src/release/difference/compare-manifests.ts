@@ -32,6 +32,7 @@ export function compareManifests(before: Manifest | undefined, after: Manifest):
 
 const emptyManifest = {
   routes: [],
+  groups: {},
   static: {},
   schemas: {},
   connections: {},

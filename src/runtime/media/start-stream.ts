@@ -5,7 +5,7 @@ import { networkOf } from '../../kit/index.ts'
 import type { ManifestMethod, ManifestRoute } from '../../release/index.ts'
 import { errors } from '../errors.ts'
 import { LeanResponse } from '../lean-messages.ts'
-import type { StreamLog } from '../report-requests.ts'
+import { noteCut, type StreamLog } from '../report-requests.ts'
 import type { RunningActions } from '../running-actions.ts'
 import { nameAction, reportDropped } from '../report-dropped.ts'
 import type { ItemStream, ItemStreamObserver } from './item-stream.ts'
@@ -108,6 +108,7 @@ export class SentStream implements ItemStreamObserver {
 
   cut(why: Ending): void {
     this.#ending ??= why
+    noteCut(this.#reply.request)
     this.#returning()
     this.#reply.raw.destroy()
   }

@@ -27,7 +27,7 @@ export const configCases: readonly Case[] = [
     name: 'a setting that is no size',
     files: { 'waypost.yml': 'config:\n  body_limit: 1 MB\n' },
     problems: [
-      'waypost.yml:2:15 «1 MB» WP_DEFINITION_SETTING_INVALID "body_limit" must be a size such as 512kb or 1mb, not "1 MB"',
+      'waypost.yml:2:15 «1 MB» WP_DEFINITION_SETTING_INVALID "body_limit" must be a size such as 512kb or 1mb, not "1 MB" | Write 1mb',
     ],
   },
   {

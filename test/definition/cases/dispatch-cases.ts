@@ -29,6 +29,16 @@ const dispatches: Readonly<Record<string, Dispatch>> = {
     event: '{ type: object, properties: { title: { type: string } }, additionalProperties: false }',
     problem: impossible('"id" is required, but "additionalProperties: false" excludes it'),
   },
+  'a response that is never JSON': {
+    responses: '{ 200: { content: { text/csv: { type: string } } } }',
+    event: 'Todo',
+    problem:
+      'WP_DEFINITION_DISPATCH_TYPE POST /a cannot dispatch "changed": its response is text/csv, and only JSON is dispatched | Remove "dispatch", and dispatch the data in the action: context.dispatch("changed", data)',
+  },
+  'a response that may be JSON': {
+    responses: '{ 200: { content: { text/csv: { type: string }, application/json: Todo } } }',
+    event: 'Todo',
+  },
   'an event of another type': {
     responses: '{ 200: { type: array, items: { $ref: schema:///Todo } } }',
     event: 'Todo',

@@ -13,7 +13,7 @@ export const structureCases: readonly Case[] = [
     name: 'an unknown key that is near to none',
     files: { 'waypost.yml': 'zzzzzzzz: {}\n' },
     problems: [
-      'waypost.yml:1:1 «zzzzzzzz» WP_DEFINITION_KEY_UNKNOWN "zzzzzzzz" is not a valid key of waypost.yml | Valid keys: routes, schema, connection, event, action, scope, listener, cronjob, rate, env, config, plugins',
+      'waypost.yml:1:1 «zzzzzzzz» WP_DEFINITION_KEY_UNKNOWN "zzzzzzzz" is not a valid key of waypost.yml | Valid keys: routes, static, schema, connection, event, action, scope, listener, cronjob, rate, env, config, plugins',
     ],
   },
   {

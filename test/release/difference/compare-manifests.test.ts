@@ -223,3 +223,17 @@ test('static folders are public, and their files are counted', () => {
   ])
   assert.deepEqual(detailsOf(of(folder.files), of(folder.files)), [])
 })
+
+test('a group whose description changed is listed', () => {
+  const of = (description: string) => ({ ...base, groups: { '/v1': { description } } })
+  assert.deepEqual(
+    compareManifests(of('one'), of('two')).map(({ change, kind, name, breaking, details }) => [
+      change,
+      kind,
+      name,
+      breaking,
+      details,
+    ]),
+    [['changed', 'group', '/v1', false, [{ text: 'description', breaking: false }]]],
+  )
+})
