@@ -28,7 +28,7 @@ export interface ActionUser {
   readonly method?: string
   readonly path?: string
   /** Whether it is a step of the method. */
-  readonly isStep?: true
+  readonly isStep?: boolean
 }
 
 const makeMs = 10_000
