@@ -210,6 +210,7 @@ describe('the definition in the admin API', () => {
     const { body } = await call('GET /class')
     assert.ok(body.connections.some((one: any) => one.name === 'postgresql' && one.config.properties.url.writeOnly))
     assert.ok(body.actions.some((one: any) => one.name === 'sql-table' && one.routes_only))
+    assert.deepEqual(body.steps, [], 'Waypost itself provides none')
     const { entry } = (await call('GET /plugin')).body
     assert.deepEqual(
       entry.map(({ name, place }: any) => [name, place]),

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { parse } from 'yaml'
 import { chooseMore, findFlaws } from '../support/browser.ts'
-import { openEditing, type EditWorld } from './edit-world.ts'
+import { openEditing, savedText, type EditWorld } from './edit-world.ts'
 import { longTest } from '../support/forms.ts'
 import { until } from '../support/until.ts'
 
@@ -156,6 +156,46 @@ describe('the editors of routes, connections and cronjobs', { timeout: 600_000 }
       .first()
       .waitFor()
     await assertAccessible(page)
+    assert.deepEqual(world.complaints, [])
+  })
+
+  test('steps are added, ordered, shared by a path, left out and removed', async () => {
+    const step = (name: string) => `export default class ${name} {\n  handle() {\n    return 1\n  }\n}\n`
+    await world.start({ 'src/tenant.ts': step('Tenant'), 'src/count.ts': step('Count') })
+    const { draft, page } = world
+    const listed = async () => {
+      const [, file = ''] = /\/todo: !include (\S+)/.exec(await draft.read('waypost.yml')) ?? []
+      return parse(await draft.read(file)) as {
+        steps?: object
+        methods: { POST: { steps?: object; without?: object } }
+      }
+    }
+    await world.open('/routes/POST%20%2Ftodo')
+    const own = page.getByRole('region', { name: 'Steps of this method' })
+    const shared = page.getByRole('region', { name: 'Steps of /todo' })
+    const fill = async (region: typeof own, number: number, [name, file]: readonly [string, string]) => {
+      await region.getByRole('button', { name: /^Add to/ }).click()
+      await region.getByRole('textbox', { name: `Name of step ${number}` }).fill(name)
+      await region
+        .getByRole('textbox', { name: `Code of step ${number}` })
+        .or(region.getByRole('combobox', { name: `Code of step ${number}` }))
+        .click()
+      await page.getByRole('option', { name: file }).click()
+    }
+    await fill(own, 1, ['tenant', 'src/tenant.ts'])
+    await fill(own, 2, ['count', 'src/count.ts'])
+    await own.getByRole('button', { name: 'Run count earlier' }).click()
+    await fill(shared, 1, ['early', 'src/count.ts'])
+    await page.getByRole('checkbox', { name: 'Leave out early of /todo' }).check()
+    await page.keyboard.press('Control+S')
+    await page.getByText(savedText).waitFor()
+    const saved = await listed()
+    assert.deepEqual(saved.methods.POST.steps, [{ count: 'src/count.ts' }, { tenant: 'src/tenant.ts' }])
+    assert.deepEqual([saved.steps, saved.methods.POST.without], [[{ early: 'src/count.ts' }], ['early']])
+    await own.getByRole('button', { name: 'Remove count' }).click()
+    await own.getByRole('button', { name: 'Remove tenant' }).click()
+    await page.keyboard.press('Control+S')
+    await until('the steps are removed', async () => (await listed()).methods.POST.steps === undefined)
     assert.deepEqual(world.complaints, [])
   })
 })

@@ -209,9 +209,9 @@ export interface CatalogPlugin {
   readonly config: Readonly<Record<string, unknown>>
 }
 
-type Classes<Kind extends 'connections' | 'actions'> = ReadonlyMap<
+type Classes<Kind extends 'connections' | 'actions' | 'steps'> = ReadonlyMap<
   string,
-  PluginCatalog[Kind][string] & { readonly plugin: string }
+  NonNullable<PluginCatalog[Kind]>[string] & { readonly plugin: string }
 >
 
 /** The plugins and classes that a release may use, read from its manifest. Runs no code of the release. */
@@ -219,6 +219,7 @@ export interface Catalog {
   readonly plugins: readonly CatalogPlugin[]
   readonly connections: Classes<'connections'>
   readonly actions: Classes<'actions'>
+  readonly steps: Classes<'steps'>
 }
 
 export async function loadCatalog(manifest: Pick<Manifest, 'plugins'> | undefined): Promise<Catalog> {
@@ -229,13 +230,13 @@ export async function loadCatalog(manifest: Pick<Manifest, 'plugins'> | undefine
     return { catalog, from, version, isHost: 'host' in how, config: hideSecrets(config, catalog.config) }
   })
   const plugins = [...builtIn, ...own]
-  const classes = <Kind extends 'connections' | 'actions'>(kind: Kind) =>
+  const classes = <Kind extends 'connections' | 'actions' | 'steps'>(kind: Kind) =>
     new Map(
       plugins.flatMap(({ catalog }) =>
-        Object.entries(catalog[kind]).map(([name, one]) => [name, { ...one, plugin: catalog.name }] as const),
+        Object.entries(catalog[kind] ?? {}).map(([name, one]) => [name, { ...one, plugin: catalog.name }] as const),
       ),
     ) as unknown as Classes<Kind>
-  return { plugins, connections: classes('connections'), actions: classes('actions') }
+  return { plugins, connections: classes('connections'), actions: classes('actions'), steps: classes('steps') }
 }
 
 /** Returns the names of the schemas that a value refers to. */

@@ -23,7 +23,7 @@ const schema = Type.Unknown()
 
 const classes = defineRoute({
   name: 'listClasses',
-  summary: 'The classes of connections and actions with the schemas of their config',
+  summary: 'The classes of connections, actions and route steps with the schemas of their config',
   method: 'GET',
   path: '/class',
   scopes: ['backend.read'],
@@ -32,11 +32,12 @@ const classes = defineRoute({
       record({ name: text, plugin: text, description: text, config: schema, capabilities: texts, migrations: flag }),
     ),
     actions: Type.Array(record({ name: text, plugin: text, description: text, config: schema, routes_only: flag })),
+    steps: Type.Array(record({ name: text, plugin: text, description: text, config: schema })),
   }),
   async handle({ host, draft }) {
     // In `dev` also plugins that are not served yet.
     const manifest = (await draft?.loadPlugins()) ?? (await findActiveManifest(host))?.manifest
-    const { connections, actions } = await loadCatalog(manifest)
+    const { connections, actions, steps } = await loadCatalog(manifest)
     return {
       connections: [...connections].map(([key, one]) => ({
         name: key,
@@ -49,6 +50,12 @@ const classes = defineRoute({
       actions: [...actions].map(([key, { plugin, description, config: of, routesOnly }]) => {
         return { name: key, plugin, description, config: of, routes_only: routesOnly ?? false }
       }),
+      steps: [...steps].map(([key, { plugin, description, config: of }]) => ({
+        name: key,
+        plugin,
+        description,
+        config: of,
+      })),
     }
   },
 })

@@ -70,7 +70,7 @@ function useHasFiles(): boolean {
   return !isServer || (files?.entry.length ?? 0) > 0
 }
 
-function useActionFiles() {
+export function useActionFiles() {
   return useQuery({ queryKey: ['draft', 'action'], queryFn: ({ signal }) => call('GET /draft/action', {}, signal) })
 }
 

@@ -45,6 +45,19 @@ export const actionTexts = {
   none: 'None yet',
 } as const
 
+export const stepTexts = {
+  title: 'Steps',
+  own: 'Steps of this method',
+  of: (path: string) => `Steps of ${path}`,
+  add: (list: string) => `Add to: ${list}`,
+  name: (number: number) => `Name of step ${number}`,
+  code: (number: number) => `Code of step ${number}`,
+  class: (name: string) => `Class ${name}`,
+  raise: (name: string) => `Run ${name} earlier`,
+  remove: (name: string) => `Remove ${name}`,
+  skip: (name: string, owner: string) => `Leave out ${name} of ${owner}`,
+} as const
+
 export const requestTexts = {
   title: 'Request',
   path: 'Path parameters',

@@ -8,7 +8,6 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { Traffic } from '../components/traffic.tsx'
 import { TryButton } from '../components/try-button.tsx'
-import { StepList } from '../components/step-list.tsx'
 import { TryIt } from '../components/try-it.tsx'
 import { useDraftValue, useServerDraft } from '../edit/draft.ts'
 import { useDraftEdit } from '../edit/draft-edit.ts'
@@ -24,12 +23,13 @@ import { EventPicker } from './event-picker.tsx'
 import { RatePicker } from './rate.tsx'
 import { AccessSection } from './route-access.tsx'
 import { RequestSection, ResponseSection } from './route-schemas.tsx'
+import { StepsSection } from './route-steps.tsx'
 import { ownerOf, placesOf, placesOfShared, Section, type PartProps, type ServedMethod } from './route-section.tsx'
 import { actionTexts, moreTexts, removeTexts, renameTexts, routeEditorTexts } from './route-texts.ts'
 import { routeTexts } from '../pages/route-texts.ts'
 
 /** What methods get from their path and the groups around it. */
-const sharedKeys = ['scopes', 'rate', 'timeout', 'deprecated'] as const
+const sharedKeys = ['scopes', 'rate', 'timeout', 'deprecated', 'steps'] as const
 
 interface RouteEditorProps {
   /** `POST /todo` */
@@ -89,11 +89,7 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
           <Section title={actionTexts.title}>
             <ActionField edit={edit} at={`${at.method}/action`} route={name} />
           </Section>
-          {served === undefined || served.steps.length + served.without.length === 0 ? null : (
-            <Section title={routeTexts.steps}>
-              <StepList {...served} />
-            </Section>
-          )}
+          <StepsSection edit={edit} method={method} path={path} served={served} />
           <RequestSection edit={edit} method={method} path={path} served={served} onOpen={openSchema} />
           <ResponseSection edit={edit} at={at.method} served={served} onOpen={openSchema} />
           <MoreSection edit={edit} method={method} path={path} served={served} />
