@@ -7,7 +7,7 @@ import { resolveListing } from './listing.ts'
 import {
   isLossy,
   planFormat,
-  formOf,
+  toPlanColumn,
   valueTypeOf,
   type ListPlan,
   type PlanColumn,
@@ -239,10 +239,8 @@ function makePlan(
     return [
       name,
       {
-        type: valueTypeOf(column)!,
-        ...(column.null && { null: true }),
+        ...toPlanColumn(column),
         ...(hasDefault && { default: true }),
-        ...formOf(column),
         ...(config.json?.[name] && { limits: config.json[name] }),
       },
     ]

@@ -1,9 +1,10 @@
 import type { TableSnapshot } from 'waypost'
-import type { ListPlan, SortTerm } from './plan.ts'
+import { valueTypeOf, type ListPlan, type SortTerm } from './plan.ts'
 import { listOperators, reservedParameters } from './schemas.ts'
 import { completeSort, parseSortTerm } from './sort.ts'
 import { checkColumn, columnOf, type TableUse } from './table-use.ts'
 import { writeCompared } from './time-form.ts'
+import { valueTypes } from './value-types.ts'
 import type { Writing } from './writing.ts'
 
 /** Checks how a config sorts and filters lists. */
@@ -51,8 +52,9 @@ function checkSortable({ table, report }: TableUse, { columns }: Writing, { name
     report(at, `Lists cannot be sorted by "${name}", which is not in "columns"`, { hint: `Add it to "columns"` })
     return false
   }
-  if (columnOf(table, name)!.type !== 'json') return true
-  report(at, `Lists cannot be sorted by "${name}", because it contains JSON`)
+  const type = valueTypeOf(columnOf(table, name)!)!
+  if (valueTypes[type].isSortable) return true
+  report(at, `Lists cannot be sorted by "${name}", because it contains ${type === 'json' ? 'JSON' : type}`)
   return false
 }
 

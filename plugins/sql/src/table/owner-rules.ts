@@ -1,6 +1,6 @@
 import type { ActionUse, ForeignKeySnapshot, TableSnapshot, TablesSnapshot } from 'waypost'
 import type { TableConfig } from './config.ts'
-import { formOf, valueTypeOf, type OwnerPlan, type PlanColumn, type RowRule } from './plan.ts'
+import { toPlanColumn, valueTypeOf, type OwnerPlan, type PlanColumn, type RowRule } from './plan.ts'
 import { parseSource } from './sources.ts'
 
 type NamedConfig = readonly [name: string, config: TableConfig]
@@ -111,6 +111,5 @@ export function makeThrough({ columns, to }: ForeignKeySnapshot, rule: RowRule |
 
 export function typeOf(name: string, table: TableSnapshot): PlanColumn | undefined {
   const column = Object.hasOwn(table.columns, name) ? table.columns[name] : undefined
-  const type = column && valueTypeOf(column)
-  return type && { type, ...(column.null && { null: true as const }), ...formOf(column) }
+  return column && valueTypeOf(column) && toPlanColumn(column)
 }

@@ -12,6 +12,8 @@ export type ValueType = Exclude<ColumnType, 'other'>
 /** A column as far as statements and values need to know it. */
 export interface PlanColumn {
   readonly type: ValueType
+  /** The maximum number of characters of a text. */
+  readonly length?: number
   readonly null?: true
   /** An insert may omit it. */
   readonly default?: true
@@ -22,6 +24,9 @@ export interface PlanColumn {
   /** The limits of a JSON column that differ from the defaults. */
   readonly limits?: JsonLimits
 }
+
+/** A column as far as the schema of its values depends on it. */
+export type TypedColumn = Pick<PlanColumn, 'type' | 'length'>
 
 /** Where the value of a column comes from: a constant, the current time, the id of the caller, or a path parameter. */
 export type Source =
@@ -157,7 +162,19 @@ export function isLossy({ as = '' }: ColumnSnapshot): boolean {
   return /^(numeric|decimal)\b/i.test(as)
 }
 
-/** Returns the form of a column for statements. */
-export function formOf({ form, written }: ColumnSnapshot): Pick<PlanColumn, 'form' | 'written'> {
-  return { ...(form !== undefined && { form }), ...(written !== undefined && { written }) }
+/** Returns a supported column as far as the schema of its values depends on it. */
+export function toTyped(column: ColumnSnapshot): TypedColumn {
+  const { length } = column
+  return { type: valueTypeOf(column)!, ...(length !== undefined && { length }) }
+}
+
+/** Returns a supported column as statements and values need to know it. */
+export function toPlanColumn(column: ColumnSnapshot): PlanColumn {
+  const { form, written } = column
+  return {
+    type: valueTypeOf(column)!,
+    ...(column.null && { null: true as const }),
+    ...(form !== undefined && { form }),
+    ...(written !== undefined && { written }),
+  }
 }

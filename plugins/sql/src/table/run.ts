@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CompiledQuery, type Context, type Kysely, type Principal, type DatabaseKind } from 'waypost'
-import type { TablePlan, ValueType } from './plan.ts'
+import type { TablePlan } from './plan.ts'
 import { listUnless } from './references.ts'
 import type { Access } from './row-conditions.ts'
 import { quote, type Input, type Statement } from './statement-values.ts'
 import { StatementWriter } from './statements.ts'
+import { valueTypes } from './value-types.ts'
 import { InvalidValue } from './values.ts'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -228,7 +229,7 @@ export type RowResponse = (row: Row, extras: readonly string[], context: Context
  */
 export function makeRowResponse({ columns, types, table }: RowPlan): RowResponse {
   const numbers = columns.filter((name) => types[name]!.type === 'number')
-  const checks = columns.map((name) => [name, fits[types[name]!.type]] as const)
+  const checks = columns.map((name) => [name, types[name]!, valueTypes[types[name]!.type].fits] as const)
   const reported = new Set<string>()
   return (row, extras, context) => {
     const response = row as Record<string, unknown>
@@ -236,14 +237,14 @@ export function makeRowResponse({ columns, types, table }: RowPlan): RowResponse
     // Decimals of PostgreSQL are texts; `validate` warns about those that a number may not represent.
     for (const name of numbers) if (typeof row[name] === 'string') response[name] = Number(row[name])
     let unfit: string | undefined
-    for (const [name, isFit] of checks) {
+    for (const [name, column, isFit] of checks) {
       const value = row[name]
-      if (value === null || isFit(value)) continue
+      if (value === null || isFit(value, column)) continue
       if (!reported.has(name)) {
         reported.add(name)
-        const advice = adviceFor(types[name]!.type, value)
+        const advice = adviceFor(column.type, value)
         context.log.warn(
-          { table, column: name, type: types[name]!.type },
+          { table, column: name, type: column.type },
           `sql-table: a value does not fit its column; sent as null${advice}`,
         )
       }
@@ -257,24 +258,6 @@ export function makeRowResponse({ columns, types, table }: RowPlan): RowResponse
 function adviceFor(type: string, value: unknown): string {
   const isLarge = (type === 'integer' || type === 'id') && typeof value === 'string' && /^-?\d+$/.test(value)
   return isLarge ? '. A JSON number cannot represent it exactly: use a column of the type bigint' : ''
-}
-
-const isText = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value)
-const isInteger = (value: unknown) => typeof value === 'number' && Number.isSafeInteger(value)
-const day = String.raw`(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`
-
-/** Whether a value that a driver returns has the form that the schema of its type declares. */
-const fits: Readonly<Record<ValueType, (value: unknown) => boolean>> = {
-  id: isInteger,
-  integer: isInteger,
-  bigint: (value) => isInteger(value) || isText(/^-?\d{1,19}$/)(value),
-  number: (value) => typeof value === 'number',
-  text: (value) => typeof value === 'string',
-  boolean: (value) => typeof value === 'boolean',
-  timestamp: isText(new RegExp(`^${day}T\\d\\d:\\d\\d:\\d\\d\\.\\d{3}(\\d{3})?Z$`)),
-  date: isText(new RegExp(`^${day}$`)),
-  uuid: isText(/^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/i),
-  json: () => true,
 }
 
 /**

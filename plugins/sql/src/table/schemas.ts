@@ -1,38 +1,13 @@
 import type { ColumnSnapshot, JsonSchema } from 'waypost'
-import { nameFilter, valueTypeOf, type FilterOperator, type ListPlan, type ValueType } from './plan.ts'
+import { nameFilter, toTyped, valueTypeOf, type FilterOperator, type ListPlan } from './plan.ts'
 import { maxSortTerms } from './sort.ts'
+import { valueTypes, type Schema } from './value-types.ts'
 
-type Schema = Readonly<Record<string, unknown>>
 export type Columns = Readonly<Record<string, ColumnSnapshot>>
 
 /** The highest number of values of one filter. */
 const maxFilterValues = 100
 const maxContainsLength = 200
-
-const safe = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
-
-/** The schemas of values in requests. Integers beyond 2^53 are texts. */
-const requestSchemas: Readonly<Record<ValueType, Schema>> = {
-  id: { type: 'integer', ...safe },
-  integer: { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
-  bigint: { type: ['integer', 'string'], ...safe, pattern: '^-?(0|[1-9][0-9]{0,18})$' },
-  number: { type: 'number' },
-  text: { type: 'string' },
-  boolean: { type: 'boolean' },
-  timestamp: { type: 'string', format: 'date-time' },
-  date: { type: 'string', format: 'date' },
-  json: {},
-  uuid: { type: 'string', format: 'uuid', maxLength: 36 },
-}
-
-/** The schemas of values in responses. They have no limits that other writers of the table may exceed. */
-const responseSchemas: Readonly<Record<ValueType, Schema>> = {
-  ...requestSchemas,
-  id: { type: 'integer' },
-  integer: { type: 'integer' },
-  bigint: { type: ['integer', 'string'] },
-  uuid: { type: 'string', format: 'uuid' },
-}
 
 /** Returns the schema of a column's value in the body of a request. */
 export function describeInput(column: ColumnSnapshot): Schema {
@@ -41,18 +16,22 @@ export function describeInput(column: ColumnSnapshot): Schema {
 
 /** Returns the schema of a path parameter or query parameter that is compared with a column. */
 export function describePlain(column: ColumnSnapshot): Schema {
-  const type = valueTypeOf(column)!
-  const schema = requestSchemas[type]
-  return type === 'text' && column.length !== undefined ? { ...schema, maxLength: column.length } : schema
+  const typed = toTyped(column)
+  return valueTypes[typed.type].request(typed)
+}
+
+function describeOutput(column: ColumnSnapshot): Schema {
+  const typed = toTyped(column)
+  const { request, response = request } = valueTypes[typed.type]
+  return allowNull(response(typed), column)
 }
 
 /** Returns the schema of a row in responses. */
 export function describeRow(columns: readonly string[], known: Columns): JsonSchema {
-  const describe = (column: ColumnSnapshot) => allowNull(responseSchemas[valueTypeOf(column)!], column)
   return {
     type: 'object',
     required: columns,
-    properties: Object.fromEntries(columns.map((name) => [name, describe(known[name]!)])),
+    properties: Object.fromEntries(columns.map((name) => [name, describeOutput(known[name]!)])),
   }
 }
 
@@ -76,11 +55,11 @@ export function describeList(row: JsonSchema): JsonSchema {
 /** Returns the operators that callers can filter a column with. */
 export function listOperators(column: ColumnSnapshot, isListed: boolean): readonly FilterOperator[] {
   const type = valueTypeOf(column)!
+  const { filter } = valueTypes[type]
   const ofNull = column.null ? (['null'] as const) : []
-  if (type === 'json') return ofNull
+  if (filter === 'none') return ofNull
   if (type === 'text' && isListed) return ['eq', 'contains', ...ofNull]
-  const isOrdered = ['id', 'integer', 'bigint', 'number', 'timestamp', 'date'].includes(type)
-  return isOrdered ? ['eq', 'gt', 'gte', 'lt', 'lte', ...ofNull] : ['eq', ...ofNull]
+  return filter === 'ordered' ? ['eq', 'gt', 'gte', 'lt', 'lte', ...ofNull] : ['eq', ...ofNull]
 }
 
 /** Returns the schema of a list's query parameters. */

@@ -1,7 +1,8 @@
 import type { ColumnSnapshot } from 'waypost'
 import type { ValueMap } from './config.ts'
-import { valueTypeOf, type Source, type Sources, type ValueType } from './plan.ts'
+import { toTyped, valueTypeOf, type Source, type Sources, type ValueType } from './plan.ts'
 import { checkColumn, checkForm, type TableUse } from './table-use.ts'
+import { valueTypes } from './value-types.ts'
 
 interface SourceMap {
   /** The key of the config that has the values. */
@@ -82,47 +83,5 @@ export function checkConstant(value: unknown, { column, type, isCondition }: Con
   if (value === null)
     return column.null || type === 'json' ? undefined : 'must not be null, which the column does not allow'
   if (type === 'json') return isCondition ? 'must be null, because JSON columns cannot be compared' : undefined
-  const { isValid, words } = constants[type]
-  if (!isValid(value)) return `must be ${words}`
-  const isLong = type === 'text' && Array.from(value as string).length > (column.length ?? Infinity)
-  return isLong ? `must have at most ${column.length} characters` : undefined
-}
-
-interface Constant {
-  isValid(value: unknown): boolean
-  readonly words: string
-}
-
-const isText = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value)
-const safeInteger: Constant = { isValid: Number.isSafeInteger, words: 'an integer' }
-
-const constants: Readonly<Record<Exclude<ValueType, 'json'>, Constant>> = {
-  id: safeInteger,
-  integer: {
-    isValid: (value) => Number.isInteger(value) && Math.abs(Number(value) + 0.5) < 2 ** 31,
-    words: 'an integer of 32 bits',
-  },
-  bigint: safeInteger,
-  number: { isValid: Number.isFinite, words: 'a number' },
-  text: { isValid: isText(/^[^\0]*$/), words: 'a string; put it in quotes' },
-  boolean: { isValid: (value) => typeof value === 'boolean', words: 'true or false' },
-  timestamp: {
-    isValid: (value) => isText(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)(value) && isDay(value),
-    words: 'a time in UTC such as "2027-01-31T12:00:00Z"',
-  },
-  date: {
-    isValid: (value) => isText(/^\d{4}-\d\d-\d\d$/)(value) && isDay(value),
-    words: 'a date such as "2027-01-31"',
-  },
-  uuid: {
-    isValid: isText(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/),
-    words: 'a UUID in lower case',
-  },
-}
-
-/** Whether the day of a date or time exists. JavaScript accepts February 30. */
-function isDay(value: unknown): boolean {
-  const day = String(value).slice(0, 10)
-  const date = new Date(day)
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day) && !Number.isNaN(Date.parse(String(value)))
+  return valueTypes[type].constant?.(value, toTyped(column))
 }

@@ -1,6 +1,5 @@
 import type { DatabaseKind } from 'waypost'
 import { defaultPageBytes } from './config.ts'
-import { writeJsonText } from './embed/embed-cells.ts'
 import { EmbedStatements } from './embed/embed-statements.ts'
 import { InsertStatements } from './insert-statements.ts'
 import { isConverted, ListConditions, type ListShape } from './list-conditions.ts'
@@ -12,8 +11,9 @@ import {
   type ChangeCondition,
   type RowCondition,
 } from './row-conditions.ts'
+import { writeRowForm } from './row-form.ts'
 import { extraPrefix, quote, StatementValues, type Statement } from './statement-values.ts'
-import { writeRead } from './time-form.ts'
+import { valueTypes } from './value-types.ts'
 
 export const versionAlias = `${extraPrefix}version`
 export const countAlias = `${extraPrefix}count`
@@ -188,19 +188,16 @@ export class StatementWriter {
   /** Makes the driver stop after so many bytes of rows. */
   #limitBytes(embeds: readonly EmbedPlan[]): string {
     const { columns, types, list } = this.#plan
-    const isLimited = embeds.length > 0 || columns.some((name) => ['text', 'json'].includes(types[name]!.type))
+    const isLimited = embeds.length > 0 || columns.some((name) => valueTypes[types[name]!.type].isLarge)
     return isLimited ? limitBytes(list?.limit.bytes ?? defaultPageBytes) : ''
   }
 
-  /** A column of a response. A text in a JSON column of SQLite that is not JSON is sent as a string. */
+  /** A column of a response. */
   #select(name: string): string {
     const column = quote(name)
     const { types, jsonAsText } = this.#plan
-    const read = this.#kind === 'postgresql' ? undefined : writeRead(types[name]!, column)
-    if (read !== undefined) return `${read} as ${column}`
-    if (!jsonAsText || types[name]!.type !== 'json') return column
-    if (this.#kind === 'postgresql') return `${column}::text as ${column}`
-    return `${writeJsonText(column)} as ${column}`
+    const form = writeRowForm(types[name]!, column, { kind: this.#kind, jsonAsText })
+    return form === column ? column : `${form} as ${column}`
   }
 
   #responseColumns(): string {

@@ -1,0 +1,23 @@
+import type { DatabaseKind } from 'waypost'
+import type { PlanColumn } from './plan.ts'
+import { writeRead } from './time-form.ts'
+
+export interface RowForm {
+  readonly kind: DatabaseKind
+  /** Whether JSON columns are read as text, which is sent unchanged. */
+  readonly jsonAsText?: boolean | undefined
+}
+
+/**
+ * Writes a column of a row. `makeRowResponse` makes the value of the response from what the driver then returns.
+ * @param column its expression, for example `"order"."total"`
+ */
+export function writeRowForm(of: PlanColumn, column: string, { kind, jsonAsText = false }: RowForm): string {
+  const read = kind === 'postgresql' ? undefined : writeRead(of, column)
+  if (read !== undefined) return read
+  if (!jsonAsText || of.type !== 'json') return column
+  if (kind === 'postgresql') return `${column}::text`
+  // A text in a JSON column of SQLite that is not JSON is sent as a string.
+  const text = `cast(${column} as text)`
+  return `case when ${column} is null then null when json_valid(${text}) then ${text} else json_quote(${text}) end`
+}
