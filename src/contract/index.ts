@@ -17,7 +17,8 @@ export type {
   StepOutcome,
 } from './action.ts'
 export { isConflict, onClose } from '../kit/index.ts'
-export type { ColumnTypes, JsonColumn, Migration } from './migration.ts'
+export { Decimal, decimal, scaleDecimal, writeDecimal } from './decimal.ts'
+export type { ColumnTypes, DecimalColumn, JsonColumn, Migration } from './migration.ts'
 export {
   definePlugin,
   type ActionClass,

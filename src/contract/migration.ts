@@ -1,4 +1,5 @@
 import type { ColumnType, Kysely, RawBuilder } from 'kysely'
+import type { Decimal } from './decimal.ts'
 
 /** Portable column types, each as the equivalent type of the database. */
 export interface ColumnTypes {
@@ -43,3 +44,13 @@ export type JsonColumn<Types, Table extends string, Column extends string, Missi
   Declared<Types, Table, Column> extends infer Value
     ? ColumnType<Value | Extract<Missing, null>, Written<Value> | Missing, Written<Value> | Extract<Missing, null>>
     : never
+
+/**
+ * The type of a column with exact decimals in `tables.ts`: read as text such as `12.50`, written with `decimal('12.50', 2)`.
+ * `Missing` is null if the column may be null, and undefined if an insert may omit it.
+ */
+export type DecimalColumn<Missing = never> = ColumnType<
+  string | Extract<Missing, null>,
+  Decimal | Missing,
+  Decimal | Extract<Missing, null>
+>

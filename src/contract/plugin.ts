@@ -217,6 +217,8 @@ export interface TablesSnapshot {
 }
 
 export interface TableSnapshot {
+  /** The schema of PostgreSQL, unless it is the first one of the connection. The name of the table is then `schema.table`. */
+  readonly schema?: string
   /** A view has no key. */
   readonly view?: true
   readonly columns: Readonly<Record<string, ColumnSnapshot>>
@@ -246,6 +248,11 @@ export type ColumnType =
   | 'date'
   | 'json'
   | 'uuid'
+  | 'enum'
+  | 'numeric'
+  | 'array'
+  | 'bytes'
+  | 'literal'
   | 'other'
 
 export interface ColumnSnapshot {
@@ -253,8 +260,19 @@ export interface ColumnSnapshot {
   readonly type: ColumnType
   /** Maximum number of characters of a text. */
   readonly length?: number
-  /** The type in the database's own words: for `other`, and for a `number` that is exact, such as `numeric(12,2)`. */
+  /**
+   * The type in the database's own words: for `other`, `literal`, `array`, an enum of PostgreSQL, and a `number` that is
+   * exact, such as `numeric(12,2)`. A `literal` is read and written as the text that the database makes of it.
+   */
   readonly as?: string
+  /** The values of an enum, in their order. */
+  readonly values?: readonly string[]
+  /** The number of digits of a `numeric`, at most 18. */
+  readonly precision?: number
+  /** How many of them follow the decimal point; 0 by default. */
+  readonly scale?: number
+  /** The elements of an array. */
+  readonly items?: Pick<ColumnSnapshot, 'type' | 'as' | 'values' | 'length'>
   /** NULL is allowed. */
   readonly null?: true
   /** The database fills the column in when an insert omits it. Not set for an `id`, which is always filled in. */

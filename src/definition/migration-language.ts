@@ -1,4 +1,5 @@
 import { Type, type TSchema } from 'typebox'
+import { maxPrecision } from '../tables/index.ts'
 
 // The structure of a declared migration. Its keywords are those of language.ts.
 
@@ -22,15 +23,32 @@ const columnName = name('a column name')
 const columnList = Type.Array(columnName, { title: 'a list of columns such as [status, id]', minItems: 1 })
 const columnLists = Type.Array(columnList, { title: 'a list of lists of columns such as [[status, id]]', minItems: 1 })
 
-const enumHint =
-  'Columns have no list of values. Write type: text, and list them in the schema of the request: { enum: [open, closed] }'
+const enumHint = 'Write type: enum and values: [open, closed]'
+const numericHint = 'Write type: numeric, precision: 10 and scale: 2'
 
 const columnType = Type.String({
   title: 'a column type',
-  pattern: '^(id|integer|bigint|number|text|text\\([1-9][0-9]{0,6}\\)|boolean|timestamp|date|json|uuid)$',
-  valueHint: 'Types: id, integer, bigint, number, text, text(LENGTH), boolean, timestamp, date, json, uuid',
-  valueHints: { '^enum': enumHint },
+  pattern: '^(id|integer|bigint|number|text|text\\([1-9][0-9]{0,6}\\)|boolean|timestamp|date|json|uuid|enum|numeric)$',
+  valueHint:
+    'Types: id, integer, bigint, number, text, text(LENGTH), boolean, timestamp, date, json, uuid, enum, numeric',
+  valueHints: { '^enum\\(': enumHint, '^numeric\\(': numericHint },
 })
+
+const values = Type.Array(
+  Type.String({
+    title: 'a text of 1 to 200 characters',
+    pattern: '^[^\\u0000]{1,200}$',
+    valueHint: 'Put numbers, true and false in quotes',
+  }),
+  { title: 'a list of texts such as [open, closed]', minItems: 1, maxItems: 200 },
+)
+
+const digits = {
+  precision: Type.Optional(
+    Type.Integer({ title: 'a number of digits from 1 to 18', minimum: 1, maximum: maxPrecision }),
+  ),
+  scale: Type.Optional(Type.Integer({ title: 'a number of digits from 0 to 18', minimum: 0, maximum: maxPrecision })),
+}
 
 const column = Type.Union(
   [
@@ -38,25 +56,50 @@ const column = Type.Union(
     Type.Object(
       {
         type: columnType,
+        values: Type.Optional(values),
+        ...digits,
         null: Type.Optional(Type.Boolean()),
         default: Type.Optional(Type.Unknown()),
         unique: Type.Optional(Type.Boolean()),
         references: Type.Optional(
-          Type.String({
-            title: 'a table, or TABLE.COLUMN',
-            pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?$',
-          }),
+          Type.Union(
+            [
+              Type.String({
+                title: 'a table, or TABLE.COLUMN',
+                pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?$',
+              }),
+              Type.Object(
+                {
+                  table: Type.String({
+                    title: 'a table, or SCHEMA.TABLE',
+                    pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}(\\.[A-Za-z_][A-Za-z0-9_]{0,62})?$',
+                  }),
+                  column: columnName,
+                },
+                { title: 'a table and its column', additionalProperties: false },
+              ),
+            ],
+            { title: 'a table, TABLE.COLUMN, or a map such as { table: sales.order, column: id }' },
+          ),
         ),
         on_delete: Type.Optional(Type.Enum(['cascade', 'set null', 'set default', 'restrict'])),
       },
-      { title: 'a column', additionalProperties: false, keyHints: { enum: enumHint, values: enumHint } },
+      { title: 'a column', additionalProperties: false, keyHints: { enum: enumHint } },
     ),
   ],
   { title: 'a column type, or a map such as { type: text, null: true }' },
 )
 
 const change = Type.Object(
-  { type: Type.Optional(columnType), null: Type.Optional(Type.Boolean()), default: Type.Optional(Type.Unknown()) },
+  {
+    type: Type.Optional(columnType),
+    values: Type.Optional(values),
+    add_values: Type.Optional(values),
+    remove_values: Type.Optional(values),
+    ...digits,
+    null: Type.Optional(Type.Boolean()),
+    default: Type.Optional(Type.Unknown()),
+  },
   { title: 'the changes of a column', additionalProperties: false, minProperties: 1 },
 )
 

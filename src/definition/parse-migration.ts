@@ -1,7 +1,7 @@
 import { devNull } from 'node:os'
 import { isNode, visit } from 'yaml'
 import { hasErrors, sha256, type Diagnostic } from '../kit/index.ts'
-import { checkDefault, type ColumnChange, type ColumnDeclaration, type Step } from '../tables/index.ts'
+import { checkDefault, checkTypeParts, type ColumnChange, type ColumnDeclaration, type Step } from '../tables/index.ts'
 import { checkStructure, type Shape } from './check-structure.ts'
 import { compose } from './compose.ts'
 import { createLoadContext, loadSource, makeSourceCache, type LoadContext } from './load-context.ts'
@@ -78,7 +78,10 @@ function parseContent(source: Source, loading: LoadContext): Content {
   const groups = root.kind === 'list' ? root.items : [root]
   reportConcurrently(groups, loading)
   const steps = groups.flatMap((group) => entriesOf(group).flatMap((entry) => readSteps(entry, group)))
-  for (const one of steps) reportDefaults(one, loading)
+  for (const one of steps) {
+    reportTypes(one, loading)
+    if (!report.hasErrors()) reportDefaults(one, loading)
+  }
   return { root, steps }
 }
 
@@ -188,12 +191,32 @@ function readColumn(node: Node): ColumnDeclaration {
   return {
     type: type as ColumnDeclaration['type'],
     ...(length && { length: Number(length) }),
+    ...readTypeParts(node),
     ...(isTrue('null') && { null: true }),
     ...(fallback && { default: toValue(fallback) }),
     ...(isTrue('unique') && { unique: true }),
-    ...(references && { references: textOf(references)! }),
+    ...(references && { references: toValue(references) as NonNullable<ColumnDeclaration['references']> }),
     ...(onDelete && { on_delete: textOf(onDelete) as NonNullable<ColumnDeclaration['on_delete']> }),
   }
+}
+
+/** The values of an enum, and the digits of a decimal. */
+function readTypeParts(node: Node): Pick<ColumnDeclaration, 'values' | 'precision' | 'scale'> {
+  const [precision, scale] = ['precision', 'scale'].map((key) => valueOf(node, key))
+  return {
+    ...(readLists(node, ['values']) as Pick<ColumnDeclaration, 'values'>),
+    ...(precision && { precision: Number(toValue(precision)) }),
+    ...(scale && { scale: Number(toValue(scale)) }),
+  }
+}
+
+function readLists(node: Node, names: readonly ('values' | 'add_values' | 'remove_values')[]): ColumnChange {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = valueOf(node, name)
+      return value === undefined ? [] : [[name, textsOf(value)]]
+    }),
+  )
 }
 
 function readChange(node: Node): ColumnChange {
@@ -202,8 +225,27 @@ function readChange(node: Node): ColumnChange {
   return {
     ...(type && { type: type as ColumnDeclaration['type'] }),
     ...(length && { length: Number(length) }),
+    ...readTypeParts(node),
+    ...readLists(node, ['add_values', 'remove_values']),
     ...(isNullable && { null: toValue(isNullable) === true }),
     ...(fallback && { default: toValue(fallback) }),
+  }
+}
+
+/** Checks that each column has what its type needs, and nothing that belongs to another type. */
+function reportTypes({ step: { step }, value }: PlacedStep, { report }: LoadContext): void {
+  if (!['create_table', 'add_column', 'alter_column'].includes(step)) return
+  for (const { key, keySpan, value: node } of entriesOf(valueOf(value, 'columns') ?? value)) {
+    const column = step === 'alter_column' ? readChange(node) : readColumn(node)
+    const found = checkTypeParts(column, step === 'alter_column')
+    if (found === undefined) continue
+    const { part, problem, hint } = found
+    report.add({
+      code: 'WP_DEFINITION_MIGRATION',
+      at: (part === undefined ? undefined : entriesOf(node).find((entry) => entry.key === part)?.keySpan) ?? keySpan,
+      parameters: { problem: `The column "${key}" ${problem}` },
+      ...(hint !== undefined && { hint }),
+    })
   }
 }
 

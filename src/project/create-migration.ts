@@ -81,7 +81,8 @@ export default {
 
 /** A file without steps stays pending. */
 const yamlTemplate = `# Steps: create_table, add_column, alter_column, add_index, drop_index, rename_column, drop_column, drop_table
-# Types: id, integer, bigint, number, text, text(LENGTH), boolean, timestamp, date, json, uuid
+# Types: id, integer, bigint, number, text, text(LENGTH), boolean, timestamp, date, json, uuid,
+#   { type: enum, values: [open, closed] }, { type: numeric, precision: 10, scale: 2 }
 #
 # create_table:
 #   app_order:

@@ -1,5 +1,6 @@
 import type { ColumnSnapshot, TableSnapshot, TablesSnapshot, DatabaseKind } from '../contract/index.ts'
 import { nearest } from '../kit/index.ts'
+import { digitsOf, reportChange } from './alter-column.ts'
 import { makeForeignKey } from './make-foreign-key.ts'
 import { sortTables } from './snapshot.ts'
 import {
@@ -12,6 +13,7 @@ import {
   type StepProblem,
 } from './step-context.ts'
 import type { ColumnDeclaration, Step } from './steps.ts'
+import { changeValues } from './write-steps.ts'
 
 export interface ApplyOptions {
   /** The database of the connection; undefined if it may be either. */
@@ -109,6 +111,9 @@ function describeColumn(column: ColumnDeclaration): ColumnSnapshot {
   return {
     type: column.type,
     ...(column.length !== undefined && { length: column.length }),
+    ...(column.values !== undefined && { values: column.values }),
+    ...(column.precision !== undefined && { precision: column.precision }),
+    ...(column.scale && { scale: column.scale }),
     ...(column.null && { null: true }),
     ...(column.default !== undefined && { default: true }),
   }
@@ -159,6 +164,8 @@ function alterColumn(step: StepOf<'alter_column'>, context: StepContext): void {
       [column]: {
         type,
         ...(change.type === undefined ? known.length !== undefined && { length: known.length } : length && { length }),
+        ...(type === 'enum' && { values: changeValues(change, { values: known.values ?? [] }) ?? known.values }),
+        ...(type === 'numeric' && { ...digitsOf(known), ...digitsOf(change) }),
         ...(known.as !== undefined && { as: known.as }),
         ...(isNullable && { null: true as const }),
         ...(hasDefault && { default: true as const }),
@@ -166,58 +173,6 @@ function alterColumn(step: StepOf<'alter_column'>, context: StepContext): void {
       },
     },
   })
-}
-
-/** Reports changes that could lose values or fail on rows. */
-function reportChange(
-  { table: name, column, change }: StepOf<'alter_column'>,
-  table: TableSnapshot,
-  { report }: StepContext,
-): void {
-  const known = table.columns[column]!
-  const instead = 'Add another column, copy the values in a TypeScript migration, and drop this one'
-  if (known.type === 'id' || known.generated || known.type === 'other') {
-    const reason = known.type === 'other' ? 'Waypost does not know its type' : 'the database computes it'
-    const part = Object.keys(change).at(-1)!
-    report([column, part], `"${column}" of "${name}" cannot change: ${reason}`, 'Write a TypeScript migration')
-    return
-  }
-  if (change.type !== undefined && !isWider(known, { type: change.type, length: change.length }))
-    report(
-      [column, 'type'],
-      `"${column}" cannot change from ${showType(known)} to ${showType(change)}: values may not fit`,
-      `Only text can become longer, and integer can become bigint. ${instead}`,
-    )
-  if (change.null === true && table.key?.includes(column))
-    report([column, 'null'], `The key column "${column}" must not be null`)
-  const hasDefault = change.default === undefined ? known.default === true : change.default !== null
-  const isRequired = change.null === false && known.null === true
-  if (isRequired && !hasDefault)
-    report([column, 'null'], `"${column}" needs a default, which replaces NULL in existing rows`, 'Add a default')
-  const rule = table.references?.find(({ columns }) => columns.includes(column))?.on_delete
-  if (rule === 'set null' && change.null === false)
-    report([column, 'null'], `"${column}" becomes NULL when the row that it references is deleted`)
-  if (rule === 'set default' && change.default === null)
-    report([column, 'default'], `"${column}" gets its default when the row that it references is deleted`)
-}
-
-function isWider(
-  from: ColumnSnapshot,
-  to: { readonly type: ColumnSnapshot['type']; readonly length: number | undefined },
-): boolean {
-  if (from.type === 'integer' && to.type === 'bigint') return true
-  if (from.type !== to.type) return false
-  return to.type !== 'text' || (to.length ?? Infinity) >= (from.length ?? Infinity)
-}
-
-function showType({
-  type,
-  length,
-}: {
-  readonly type?: string | undefined
-  readonly length?: number | undefined
-}): string {
-  return length === undefined ? (type ?? '') : `${type}(${length})`
 }
 
 function addIndex({ table: name, columns }: StepOf<'add_index'>, context: StepContext): void {

@@ -1,4 +1,5 @@
 import { isUuid } from '../kit/index.ts'
+import { storeDecimal } from './column-checks.ts'
 import type { ColumnDeclaration } from './steps.ts'
 
 /** What the default of a column of a type must be, and whether a value is that. */
@@ -6,7 +7,7 @@ type Rule = readonly [expected: string, isValid: (value: unknown) => boolean]
 
 const limit = 2 ** 31
 
-const rules: Readonly<Record<ColumnDeclaration['type'], Rule>> = {
+const rules: Readonly<Record<Exclude<ColumnDeclaration['type'], 'enum' | 'numeric'>, Rule>> = {
   id: ['omitted, because the database numbers the rows', () => false],
   integer: [
     'an integer of 32 bits',
@@ -29,7 +30,16 @@ const rules: Readonly<Record<ColumnDeclaration['type'], Rule>> = {
 }
 
 /** Returns what the default of a column must be instead; undefined if it is valid. */
-export function checkDefault({ type, length = Infinity, default: value }: ColumnDeclaration): string | undefined {
+export function checkDefault(column: ColumnDeclaration): string | undefined {
+  const { type, length = Infinity, values, precision, scale = 0, default: value } = column
+  if (type === 'enum')
+    return values === undefined || values.includes(value as string) ? undefined : `one of ${values.join(', ')}`
+  if (type === 'numeric') {
+    const digits = precision === undefined ? '' : `at most ${precision} digits, `
+    return storeDecimal(value, column) === undefined
+      ? `a decimal with ${digits}${scale} of them after the point`
+      : undefined
+  }
   const [expected, isValid] = rules[type]
   if (!isValid(value)) return expected
   return type === 'text' && Array.from(value as string).length > length

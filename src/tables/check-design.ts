@@ -1,9 +1,17 @@
 import { checkDefault } from './check-default.ts'
-import type { DesignProblem, TableDesign } from './design.ts'
+import { checkTypeParts } from './check-type.ts'
+import type { DesignedColumn, DesignProblem, TableDesign } from './design.ts'
 import { findSame, isSameList } from './step-context.ts'
 import type { ColumnDeclaration } from './steps.ts'
 
 const namePattern = /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$/
+
+/** Types that no step can give a column: a table of another program has them. */
+const foreignTypes: ReadonlySet<unknown> = new Set(['array', 'bytes', 'literal', 'other'])
+
+function isDeclarable({ type }: DesignedColumn): boolean {
+  return !foreignTypes.has(type)
+}
 
 /** Checks what the steps cannot tell: they have each column once, under its name. */
 export function checkDesign({ name, columns }: TableDesign): readonly DesignProblem[] {
@@ -22,14 +30,18 @@ export function checkDesign({ name, columns }: TableDesign): readonly DesignProb
         columns.slice(0, index).map((one) => one.name),
       )
       const expected =
-        column.default === undefined || column.type === 'other' ? undefined : checkDefault(column as ColumnDeclaration)
+        column.default === undefined || !isDeclarable(column) ? undefined : checkDefault(column as ColumnDeclaration)
+      const wrong = !isDeclarable(column) ? undefined : checkTypeParts(column as ColumnDeclaration)
       return [
         ...checkName(column.name, `${at}/name`),
+        ...(wrong === undefined
+          ? []
+          : [{ pointer: `${at}/${wrong.part ?? 'type'}`, message: `The column ${wrong.problem}`, hint: wrong.hint }]),
         ...(same === undefined || same === ''
           ? []
           : [{ pointer: `${at}/name`, message: `Duplicate column "${same}"` }]),
         ...(expected === undefined ? [] : [{ pointer: `${at}/default`, message: `The default must be ${expected}` }]),
-        ...(column.type === 'other' && column.was === undefined
+        ...(!isDeclarable(column) && column.was === undefined
           ? [{ pointer: `${at}/type`, message: 'Choose a type' }]
           : []),
       ]

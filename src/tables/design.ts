@@ -48,6 +48,9 @@ export function designTable(name: string, table: TableSnapshot, steps: readonly 
         was: column,
         type: known.type,
         ...(known.length !== undefined && { length: known.length }),
+        ...(known.values !== undefined && { values: known.values }),
+        ...(known.precision !== undefined && { precision: known.precision }),
+        ...(known.scale !== undefined && { scale: known.scale }),
         ...(known.null && { null: true }),
         ...(fallback !== undefined && { default: fallback }),
         ...(hasList(unique, [column]) && { unique: true }),
@@ -61,7 +64,11 @@ export function designTable(name: string, table: TableSnapshot, steps: readonly 
 }
 
 /** Keeps the short form of a reference to a key. */
-function nameTarget({ table, to }: ForeignKeySnapshot, declared: ColumnDeclaration | undefined): string {
+function nameTarget(
+  { table, to }: ForeignKeySnapshot,
+  declared: ColumnDeclaration | undefined,
+): NonNullable<ColumnDeclaration['references']> {
+  if (table.includes('.')) return { table, column: to.join() }
   return declared?.references === table ? table : `${table}.${to.join()}`
 }
 

@@ -3,11 +3,24 @@
 // May import kit and contract.
 export { applySteps, type AppliedSteps } from './apply-steps.ts'
 export { checkDefault } from './check-default.ts'
+export { checkTypeParts } from './check-type.ts'
 export { designTable, type DesignedColumn, type DesignProblem, type TableDesign } from './design.ts'
 export { amendSteps, describeLosses } from './plan-design.ts'
 export { nameMigration } from './name-migration.ts'
 export { isCovered, isWrittenForm, parseSnapshot, writeSnapshot, type Snapshot } from './snapshot.ts'
 export type { StepProblem } from './step-context.ts'
-export { rewriteColumn, type ColumnParts } from './rewrite-column.ts'
+export { checkSuffixes, isCheckOf, maxPrecision, nameCheck, readEnumValues } from './column-checks.ts'
+export { parseReference, quoteTable } from './names.ts'
+export { findEnumCheck, rewriteColumn, type ColumnParts } from './rewrite-column.ts'
 export type { ColumnChange, ColumnDeclaration, Step, TableDeclaration } from './steps.ts'
-export { describeBreaking, partsOfChange, revertSteps, usualNames, writeStep, type IndexNames } from './write-steps.ts'
+export {
+  changeValues,
+  describeBreaking,
+  partsOfChange,
+  revertSteps,
+  sqliteDecimal,
+  usualNames,
+  writeStep,
+  type EnumCheck,
+  type IndexNames,
+} from './write-steps.ts'

@@ -1,5 +1,6 @@
-import type { ColumnType, ForeignKeySnapshot, TableSnapshot } from '../contract/index.ts'
+import type { ColumnSnapshot, ForeignKeySnapshot, TableSnapshot } from '../contract/index.ts'
 import { nearest } from '../kit/index.ts'
+import { parseReference } from './names.ts'
 import { hasList, isSameList, type StepContext } from './step-context.ts'
 import type { ColumnDeclaration } from './steps.ts'
 
@@ -18,7 +19,7 @@ export function makeForeignKey(
   reportOnDelete(column, [...path, 'on_delete'], context)
   if (references === undefined) return []
   const at = [...path, 'references']
-  const [table = '', named] = references.split('.')
+  const { table, column: named } = parseReference(references)
   const target = findTarget(table, at, context)
   if (target === undefined) return []
   const to = named ?? (target.key?.length === 1 ? target.key[0]! : undefined)
@@ -30,7 +31,7 @@ export function makeForeignKey(
   const isUnique = isSameList(target.key ?? [], [to]) || hasList(target.unique, [to])
   if (referred === undefined) context.missing(at, `The table "${table}" has no column "${to}"`)
   else if (!isUnique) context.missing(at, `"${table}.${to}" is not unique`, 'Refer to a key or a unique column')
-  else if (familyOf(referred.type) !== familyOf(column.type))
+  else if (familyOf(referred) !== familyOf(column))
     context.report(at, `"${name}" has the type ${column.type}, but "${table}.${to}" has the type ${referred.type}`)
   return [{ columns: [name], table, to: [to], ...(onDelete && { on_delete: onDelete }) }]
 }
@@ -51,6 +52,8 @@ function findTarget(table: string, at: readonly string[], { tables, missing }: S
 }
 
 /** Integers of all sizes can refer to each other. */
-function familyOf(type: ColumnType): ColumnType {
+function familyOf({ type, scale = 0 }: Pick<ColumnSnapshot, 'type' | 'scale'>): string {
+  if (type === 'numeric') return `numeric of scale ${scale}`
+  if (type === 'enum') return 'text'
   return type === 'id' || type === 'bigint' ? 'integer' : type
 }

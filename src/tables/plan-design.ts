@@ -65,17 +65,32 @@ function changeTable(before: TableDesign, { columns, index }: TableDesign): read
 }
 
 function diffColumn(before: DesignedColumn, after: DesignedColumn): ColumnChange | undefined {
-  const isSame = (part: 'type' | 'length' | 'null' | 'default') =>
+  const isSame = (part: 'type' | 'length' | 'precision' | 'scale' | 'null' | 'default') =>
     JSON.stringify(before[part]) === JSON.stringify(after[part])
-  const { type, length, null: isNullable = false, default: fallback = null } = after
-  const needsType = !isSame('type') || !isSame('length') || (!isSame('default') && fallback !== null)
+  const { type, length, precision, scale, null: isNullable = false, default: fallback = null } = after
+  const isOther = !(['type', 'length', 'precision', 'scale'] as const).every(isSame)
+  const needsType = isOther || (!isSame('default') && fallback !== null)
   const change = {
     ...(needsType && { type: type as ColumnDeclaration['type'] }),
     ...(needsType && length !== undefined && { length }),
+    ...(needsType && precision !== undefined && { precision }),
+    ...(needsType && scale !== undefined && { scale }),
+    ...diffValues(before, after),
     ...(!isSame('null') && { null: isNullable }),
     ...(!isSame('default') && { default: fallback }),
   }
   return Object.keys(change).length === 0 ? undefined : change
+}
+
+/** An enum that exists gets and loses values, so that changes of two branches can be merged. */
+function diffValues(
+  { type: from, values: old = [] }: DesignedColumn,
+  { type, values = [] }: DesignedColumn,
+): Pick<ColumnChange, 'values' | 'add_values' | 'remove_values'> {
+  if (type !== 'enum') return {}
+  if (from !== 'enum') return { values }
+  const [added, removed] = [values.filter((one) => !old.includes(one)), old.filter((one) => !values.includes(one))]
+  return { ...(added.length > 0 && { add_values: added }), ...(removed.length > 0 && { remove_values: removed }) }
 }
 
 /** A name must be free before another column gets it. Columns that exchange their names need a third one. */

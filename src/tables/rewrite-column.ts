@@ -1,9 +1,13 @@
+import { isCheckOf } from './column-checks.ts'
+
 /** New parts of a column in SQL. What is undefined stays. */
 export interface ColumnParts {
   readonly type?: string | undefined
   readonly notNull?: boolean | undefined
   /** An expression; null removes the default. */
   readonly default?: string | null | undefined
+  /** The check constraint of its type, which replaces that of an enum or a decimal; null removes it. */
+  readonly check?: string | null | undefined
 }
 
 interface Token {
@@ -51,7 +55,11 @@ function isName({ text }: Token, column: string): boolean {
   return !isConstraint && name.toLowerCase() === column.toLowerCase()
 }
 
-function writeItem(text: string, item: readonly Token[], { type, notNull, default: given }: ColumnParts): string {
+function writeItem(
+  text: string,
+  item: readonly Token[],
+  { type, notNull, default: given, check }: ColumnParts,
+): string {
   const is = (index: number, word: string) => item[index]?.text.toLowerCase() === word
   const show = (from: number, to: number) =>
     from >= to ? '' : text.slice(item[from]!.start, item[to - 1]!.start + item[to - 1]!.text.length)
@@ -68,7 +76,7 @@ function writeItem(text: string, item: readonly Token[], { type, notNull, defaul
       // `on conflict …` is a part of it.
       if (is(end, 'on') && is(end + 1, 'conflict')) end += 3
     } else if (is(named, 'default')) fallback = show(named + 1, end)
-    else if (!is(named, 'null')) rest.push(show(at, end))
+    else if (!is(named, 'null') && !(check !== undefined && isTypeCheck(item, at))) rest.push(show(at, end))
     at = end
   }
   const expression = given === undefined ? fallback : (given ?? undefined)
@@ -78,9 +86,31 @@ function writeItem(text: string, item: readonly Token[], { type, notNull, defaul
     ...((notNull ?? isNotNull) ? ['not null'] : []),
     ...(expression === undefined ? [] : [`default ${expression}`]),
     ...rest,
+    check ?? '',
   ]
     .filter((part) => part !== '')
     .join(' ')
+}
+
+/** Whether a constraint is that of an enum or a decimal. */
+function isTypeCheck(item: readonly Token[], at: number): boolean {
+  const name = item[at + 1]?.text.replace(/^"|"$/g, '') ?? ''
+  const isNamedCheck = /^constraint$/i.test(item[at]!.text) && /^check$/i.test(item[at + 2]?.text ?? '')
+  return isNamedCheck && (isCheckOf(name, 'enum') || isCheckOf(name, 'numeric'))
+}
+
+/** Returns the check constraint of an enum in the text of `create table`, if the column has one. */
+export function findEnumCheck(
+  createTable: string,
+  column: string,
+): { readonly name: string; readonly text: string } | undefined {
+  const tokens = [...createTable.matchAll(tokenPattern)].map(({ 0: text, index: start }) => ({ text, start }))
+  const item = listItems(tokens).find(([first]) => isName(first!, column)) ?? []
+  const at = item.findIndex((_, index) => isTypeCheck(item, index) && /_enum"?$/.test(item[index + 1]!.text))
+  if (at === -1) return undefined
+  const last = item[endOf(item, at + 2) - 1]!
+  const text = createTable.slice(item[at + 2]!.start, last.start + last.text.length)
+  return { name: item[at + 1]!.text.replace(/^"|"$/g, ''), text }
 }
 
 /** Returns the index behind a constraint: before the next keyword outside of parentheses that begins one. */

@@ -36,9 +36,10 @@ export function writeSnapshot({ migrations, tables }: Snapshot): string {
   return `{\n  "migrations": ${writeLines('{}', covered, 2)},\n  "tables": ${writeLines('{}', written, 2)}\n}\n`
 }
 
-function writeTable({ view, columns, key, unique, index, references }: TableSnapshot): string {
+function writeTable({ schema, view, columns, key, unique, index, references }: TableSnapshot): string {
   const lines = Object.entries(columns).map(([name, column]) => `${write(name)}: ${writeInline(column)}`)
   const members = [
+    ...(schema === undefined ? [] : [`"schema": ${write(schema)}`]),
     ...(view ? ['"view": true'] : []),
     `"columns": ${writeLines('{}', lines, 6)}`,
     ...(key ? [`"key": ${writeInline(key)}`] : []),
@@ -75,8 +76,9 @@ export function sortTables({ tables }: TablesSnapshot): TablesSnapshot {
   }
 }
 
-function sortTable({ view, columns, key, unique, index, references }: TableSnapshot): TableSnapshot {
+function sortTable({ schema, view, columns, key, unique, index, references }: TableSnapshot): TableSnapshot {
   return {
+    ...(schema !== undefined && { schema }),
     ...(view && { view }),
     columns: Object.fromEntries(
       sortEntries(Object.entries(columns)).map(([name, column]) => [name, sortColumn(column)]),
@@ -89,11 +91,15 @@ function sortTable({ view, columns, key, unique, index, references }: TableSnaps
 }
 
 function sortColumn(column: ColumnSnapshot): ColumnSnapshot {
-  const { type, length, as } = column
+  const { type, length, as, values, precision, scale, items } = column
   return {
     type,
     ...(length !== undefined && { length }),
     ...(as !== undefined && as !== '' && { as }),
+    ...(values !== undefined && { values }),
+    ...(precision !== undefined && { precision }),
+    ...(scale !== undefined && scale !== 0 && { scale }),
+    ...(items !== undefined && { items }),
     ...(column.null && { null: true }),
     ...(column.default && { default: true }),
     ...(column.generated && { generated: true }),
@@ -133,7 +139,8 @@ export function parseSnapshot(text: string): Snapshot | { readonly problem: stri
 }
 
 const types: ReadonlySet<unknown> = new Set([
-  'id', 'integer', 'bigint', 'number', 'text', 'boolean', 'timestamp', 'date', 'json', 'uuid', 'other',
+  'id', 'integer', 'bigint', 'number', 'text', 'boolean', 'timestamp', 'date', 'json', 'uuid', 'enum', 'numeric', 'array',
+  'bytes', 'literal', 'other',
 ]) // prettier-ignore
 
 const formPattern =
@@ -146,7 +153,12 @@ export function isWrittenForm(form: unknown): form is NonNullable<ColumnSnapshot
 
 function isColumn(value: unknown): boolean {
   return (
-    isRecord(value) && types.has(value['type']) && (value['written'] === undefined || isWrittenForm(value['written']))
+    isRecord(value) &&
+    types.has(value['type']) &&
+    (value['written'] === undefined || isWrittenForm(value['written'])) &&
+    (value['type'] !== 'enum' || isTexts(value['values'])) &&
+    (value['type'] !== 'numeric' || Number.isInteger(value['precision'])) &&
+    (value['type'] !== 'array' || isColumn(value['items']))
   )
 }
 

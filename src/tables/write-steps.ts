@@ -1,5 +1,6 @@
 import type { DatabaseKind } from '../contract/index.ts'
-import { sha256 } from '../kit/index.ts'
+import { quote, shortenName, storeDecimal, writeCheck, writeText } from './column-checks.ts'
+import { parseReference, quoteTable } from './names.ts'
 import type { ColumnParts } from './rewrite-column.ts'
 import type { ColumnChange, ColumnDeclaration, Step } from './steps.ts'
 
@@ -14,16 +15,24 @@ export interface IndexNames {
 /** Names indexes as PostgreSQL does. */
 export const usualNames: IndexNames = { make: nameIndex, find: (...index) => [nameIndex(...index)] }
 
-const maxNameLength = 63
-
 function nameIndex(table: string, columns: readonly string[]): string {
-  const name = [table, ...columns, 'idx'].join('_')
-  return name.length <= maxNameLength ? name : `${name.slice(0, maxNameLength - 13)}_${sha256(name).slice(0, 8)}_idx`
+  return shortenName([table, ...columns].join('_'), '_idx')
+}
+
+/** The check constraint of an enum, as a database has it. */
+export interface EnumCheck {
+  readonly name: string
+  readonly values: readonly string[]
 }
 
 /** Returns the SQL of a step. */
-export function writeStep(step: Step, kind: DatabaseKind, names: IndexNames = usualNames): readonly string[] {
-  const table = quote(step.table)
+export function writeStep(
+  step: Step,
+  kind: DatabaseKind,
+  names: IndexNames = usualNames,
+  check?: EnumCheck,
+): readonly string[] {
+  const table = quoteTable(step.table)
   const mark = kind === 'postgresql' && 'concurrently' in step ? 'concurrently ' : ''
   switch (step.step) {
     case 'create_table':
@@ -32,9 +41,9 @@ export function writeStep(step: Step, kind: DatabaseKind, names: IndexNames = us
         ...(step.index ?? []).map((columns) => writeIndex(step.table, columns, names)),
       ]
     case 'add_column':
-      return [`alter table ${table} add column ${writeColumn(step.column, step.as, kind)}`]
+      return [`alter table ${table} add column ${writeColumn(step, step.as, kind)}`]
     case 'alter_column':
-      return kind === 'sqlite' ? [describeAlter(step)] : alterOnPostgres(step)
+      return kind === 'sqlite' ? [describeAlter(step)] : alterOnPostgres(step, check)
     case 'add_index':
       return [writeIndex(step.table, step.columns, names, mark)]
     case 'drop_index':
@@ -52,45 +61,88 @@ type AlterStep = Extract<Step, { step: 'alter_column' }>
 
 /** SQLite has no statement for it: the text of the table is changed, see `partsOfChange`. */
 function describeAlter({ table, column, change }: AlterStep): string {
-  const { type, notNull, default: fallback } = partsOfChange(change, 'sqlite')
+  const { type, notNull, default: fallback, check } = partsOfChange({ table, column, change }, 'sqlite')
   const parts = [
     ...(type === undefined ? [] : [type]),
+    ...(check === undefined || check === null ? [] : [check]),
+    ...describeValues(change),
     ...(notNull === undefined ? [] : [notNull ? 'not null, with the default instead of NULL' : 'null']),
     ...(fallback === undefined ? [] : [fallback === null ? 'no default' : `default ${fallback}`]),
   ]
-  return `-- in the definition of ${quote(table)}, ${quote(column)} becomes: ${parts.join(', ')}`
+  return `-- in the definition of ${quoteTable(table)}, ${quote(column)} becomes: ${parts.join(', ')}`
 }
 
-function alterOnPostgres({ table, column, change }: AlterStep): readonly string[] {
-  const { type, notNull, default: fallback } = partsOfChange(change, 'postgresql')
+/** The check constraint that a database has is not known, so its values are not. */
+function describeValues({ add_values: added = [], remove_values: removed = [] }: ColumnChange): readonly string[] {
+  return [
+    ...(added.length === 0 ? [] : [`also ${added.map(writeText).join(', ')}`]),
+    ...(removed.length === 0 ? [] : [`no longer ${removed.map(writeText).join(', ')}`]),
+  ]
+}
+
+function alterOnPostgres({ table, column, change }: AlterParts, known: EnumCheck | undefined): readonly string[] {
+  const parts = partsOfChange({ table, column, change }, 'postgresql', known)
+  const { type, notNull, default: fallback, check } = parts
   const name = quote(column)
-  const alter = (what: string) => `alter table ${quote(table)} alter column ${name} ${what}`
+  const alter = (what: string) => `alter table ${quoteTable(table)} alter column ${name} ${what}`
+  const dropped = check === undefined || known === undefined ? [] : [`drop constraint ${quote(known.name)}`]
+  const added = check === undefined || check === null ? [] : [`add ${check}`]
+  const checks = [...dropped, ...added].join(', ')
+  const described = known === undefined ? describeValues(change) : []
   return [
     ...(type === undefined ? [] : [alter(`type ${type}`)]),
+    ...(checks === '' ? [] : [`alter table ${quoteTable(table)} ${checks}`]),
+    ...(described.length === 0 ? [] : [`-- the check constraint of ${name} allows ${described.join(', ')}`]),
     ...(fallback === undefined ? [] : [alter(fallback === null ? 'drop default' : `set default ${fallback}`)]),
     ...(notNull === false ? [alter('drop not null')] : []),
     ...(notNull === true
-      ? [`update ${quote(table)} set ${name} = default where ${name} is null`, alter('set not null')]
+      ? [`update ${quoteTable(table)} set ${name} = default where ${name} is null`, alter('set not null')]
       : []),
   ]
 }
 
-/** Returns the parts of a column in SQL that change. */
-export function partsOfChange(change: ColumnChange, kind: DatabaseKind): ColumnParts {
-  const { type, length, null: isNullable, default: value } = change
+/** A column whose parts change. */
+export type AlterParts = Pick<AlterStep, 'table' | 'column' | 'change'>
+
+/**
+ * Returns the parts of a column in SQL that change.
+ * @param known the check constraint of an enum so far
+ */
+export function partsOfChange(
+  { table, column, change }: AlterParts,
+  kind: DatabaseKind,
+  known?: EnumCheck,
+): ColumnParts {
+  const { type, null: isNullable, default: value } = change
   // Other types cannot change.
-  const isChanged = type === 'text' || type === 'bigint'
+  const isChanged =
+    type === 'text' || type === 'bigint' || change.precision !== undefined || change.values !== undefined
+  const values = changeValues(change, known)
+  const declared = { ...change, type: values === undefined ? type! : ('enum' as const), ...(values && { values }) }
+  const place = { table, column, name: known?.name }
+  // That of a decimal says the same for all digits on PostgreSQL.
+  const isKept = type === 'numeric' && (kind === 'postgresql' || !isChanged)
+  const check = isKept ? undefined : writeCheck(place, declared, kind)
+  const isUnchecked = type === 'text' && (known !== undefined || kind === 'sqlite')
   return {
-    ...(isChanged && { type: length === undefined ? types[kind][type] : `varchar(${length})` }),
+    ...(isChanged && { type: writeType(declared, kind) }),
     ...(isNullable !== undefined && { notNull: !isNullable }),
-    ...(value !== undefined && {
-      default: value === null ? null : writeDefault({ type: type!, default: value }, kind),
-    }),
+    ...(value !== undefined && { default: value === null ? null : writeDefault(declared, kind) }),
+    ...(check === undefined ? isUnchecked && { check: null } : { check }),
   }
 }
 
+/** Returns the values of an enum after a change; undefined if they stay, or are not known. */
+export function changeValues(
+  { values, add_values: added = [], remove_values: removed = [] }: ColumnChange,
+  known: Pick<EnumCheck, 'values'> | undefined,
+): readonly string[] | undefined {
+  if (values !== undefined || known === undefined || added.length + removed.length === 0) return values
+  return [...new Set([...known.values, ...added])].filter((value) => !removed.includes(value))
+}
+
 function writeTable(
-  { columns, key, unique = [] }: Extract<Step, { step: 'create_table' }>,
+  { table, columns, key, unique = [] }: Extract<Step, { step: 'create_table' }>,
   kind: DatabaseKind,
 ): string {
   const keys = key ?? Object.keys(columns).filter((name) => columns[name]!.type === 'id')
@@ -98,7 +150,9 @@ function writeTable(
   const numbered = kind === 'sqlite' && keys.length === 1 && columns[keys[0]!]?.type === 'id' ? keys[0] : undefined
   const lines = [
     ...Object.entries(columns).map(([name, column]) => {
-      return writeColumn(name, column, kind) + (name === numbered ? ' primary key autoincrement' : '')
+      return (
+        writeColumn({ table, column: name }, column, kind) + (name === numbered ? ' primary key autoincrement' : '')
+      )
     }),
     ...(numbered === undefined ? [`primary key ${quoteList(keys)}`] : []),
     ...unique.map((list) => `unique ${quoteList(list)}`),
@@ -107,10 +161,10 @@ function writeTable(
 }
 
 function writeIndex(table: string, columns: readonly string[], names: IndexNames, mark = ''): string {
-  return `create index ${mark}${quote(names.make(table, columns))} on ${quote(table)} ${quoteList(columns)}`
+  return `create index ${mark}${quote(names.make(table, columns))} on ${quoteTable(table)} ${quoteList(columns)}`
 }
 
-const types: Readonly<Record<DatabaseKind, Readonly<Record<ColumnDeclaration['type'], string>>>> = {
+const types: Readonly<Record<DatabaseKind, Readonly<Record<Exclude<ColumnDeclaration['type'], 'numeric'>, string>>>> = {
   postgresql: {
     id: 'bigint generated by default as identity',
     integer: 'integer',
@@ -122,6 +176,7 @@ const types: Readonly<Record<DatabaseKind, Readonly<Record<ColumnDeclaration['ty
     date: 'date',
     json: 'jsonb',
     uuid: 'uuid',
+    enum: 'text',
   },
   // The names that TypeScript migrations give their columns. Values are read and snapshots are made by them.
   sqlite: {
@@ -135,37 +190,53 @@ const types: Readonly<Record<DatabaseKind, Readonly<Record<ColumnDeclaration['ty
     date: 'date',
     json: 'json_text',
     uuid: 'uuid',
+    enum: 'text',
   },
 }
 
-function writeColumn(name: string, column: ColumnDeclaration, kind: DatabaseKind): string {
-  const { type, length, references, on_delete: onDelete } = column
-  const [target = '', to] = references?.split('.') ?? []
+/** The type of decimals on SQLite, which stores them as integers of the smallest unit. */
+export const sqliteDecimal = 'decimal_integer'
+
+function writeType(
+  { type, length, precision, scale = 0 }: Pick<ColumnDeclaration, 'type' | 'length' | 'precision' | 'scale'>,
+  kind: DatabaseKind,
+): string {
+  if (type === 'numeric') return `${kind === 'sqlite' ? sqliteDecimal : 'numeric'}(${precision},${scale})`
+  return length === undefined ? types[kind][type] : `varchar(${length})`
+}
+
+function writeColumn(
+  place: { readonly table: string; readonly column: string },
+  column: ColumnDeclaration,
+  kind: DatabaseKind,
+): string {
+  const { references, on_delete: onDelete } = column
+  const target = references === undefined ? undefined : parseReference(references)
+  const check = writeCheck(place, column, kind)
   return [
-    quote(name),
-    length === undefined ? types[kind][type] : `varchar(${length})`,
+    quote(place.column),
+    writeType(column, kind),
     ...(column.null ? [] : ['not null']),
     ...(column.default === undefined ? [] : [`default ${writeDefault(column, kind)}`]),
     ...(column.unique ? ['unique'] : []),
-    ...(references === undefined ? [] : [`references ${quote(target)}${to === undefined ? '' : ` (${quote(to)})`}`]),
+    ...(target === undefined
+      ? []
+      : [`references ${quoteTable(target.table)}${target.column === undefined ? '' : ` (${quote(target.column)})`}`]),
     ...(onDelete === undefined ? [] : [`on delete ${onDelete}`]),
+    ...(check === undefined ? [] : [check]),
   ].join(' ')
 }
 
-function writeDefault({ type, default: value }: ColumnDeclaration, kind: DatabaseKind): string {
+function writeDefault(
+  { type, default: value, ...declared }: Pick<ColumnDeclaration, 'type' | 'default' | 'precision' | 'scale'>,
+  kind: DatabaseKind,
+): string {
   if (type === 'timestamp' && value === 'now')
     return kind === 'sqlite' ? `(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))` : 'now()'
+  if (type === 'numeric') return String(kind === 'sqlite' ? storeDecimal(value, declared) : value)
   if (type === 'json') return writeText(JSON.stringify(value))
   if (typeof value === 'boolean') return kind === 'sqlite' ? String(Number(value)) : String(value)
   return typeof value === 'number' ? String(value) : writeText(String(value))
-}
-
-function writeText(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
-}
-
-function quote(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }
 
 function quoteList(names: readonly string[]): string {
@@ -202,6 +273,12 @@ function revertStep(step: Exclude<Step, { step: 'drop_table' | 'drop_column' | '
   }
 }
 
+function describeFewerValues({ table, column, change }: AlterParts): readonly string[] {
+  const { values, remove_values: removed } = change
+  if (values !== undefined) return [`only allows ${values.join(', ')} in ${table}.${column}`]
+  return removed === undefined ? [] : [`no longer allows ${removed.join(', ')} in ${table}.${column}`]
+}
+
 /** Describes the steps that break code which uses the tables before them. */
 export function describeBreaking(steps: readonly Step[]): readonly string[] {
   return steps.flatMap((step) => {
@@ -209,6 +286,7 @@ export function describeBreaking(steps: readonly Step[]): readonly string[] {
     if (step.step === 'drop_column') return [`drops ${step.table}.${step.column}`]
     if (step.step === 'alter_column' && step.change.null === false)
       return [`no longer allows NULL in ${step.table}.${step.column}`]
+    if (step.step === 'alter_column') return describeFewerValues(step)
     return step.step === 'rename_column' ? [`renames ${step.table}.${step.column} to ${step.to}`] : []
   })
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { makeDeclaredMigration } from '../../src/store/migrate/declared-migration.ts'
+import { decimal } from '../../src/contract/index.ts'
 import type { Step } from '../../src/tables/index.ts'
 import { describeEachDatabase } from './each-database.ts'
 
@@ -76,5 +77,82 @@ describeEachDatabase('alter_column', ({ kind, type, open }) => {
       assert.deepEqual(found, [{ integrity_check: 'ok' }])
       await assert.rejects(sql`update sqlite_schema set sql = 'x'`.execute(db), /may not be modified/)
     }
+  })
+})
+
+describeEachDatabase('values of an enum', ({ type, open }) => {
+  const ticket: Step = {
+    step: 'create_table',
+    table: 'app_ticket',
+    columns: {
+      id: { type: 'id' },
+      status: { type: 'enum', values: ['open', 'closed', `won't`], default: 'open' },
+      level: { type: 'text', null: true },
+      price: { type: 'numeric', precision: 4, scale: 2, default: '1.5' },
+    },
+  }
+  const alter = (column: string, change: Extract<Step, { step: 'alter_column' }>['change']): Step => ({
+    step: 'alter_column',
+    table: 'app_ticket',
+    column,
+    change,
+  })
+  const prepare = async () => {
+    const { db } = await open()
+    const run = (...steps: readonly Step[]) =>
+      db.transaction().execute((work) => makeDeclaredMigration(steps).up(work, type))
+    await run(ticket)
+    return { db, run, add: (row: object) => db.insertInto('app_ticket').values(row).execute() }
+  }
+
+  test('are added and removed, and rows only get those that it has', async () => {
+    const { db, run, add } = await prepare()
+    await add({ status: `won't` })
+    await assert.rejects(add({ status: 'waiting' }), /constraint/i)
+    await run(alter('status', { add_values: ['waiting'], remove_values: ['closed'] }))
+    await add({ status: 'waiting' })
+    await add({ level: null })
+    await assert.rejects(add({ status: 'closed' }), /constraint/i)
+    await run(alter('status', { type: 'text' }))
+    await add({ status: 'anything' })
+    const rows = await db.selectFrom('app_ticket').select('status').orderBy('id').execute()
+    assert.deepEqual(
+      rows.map(({ status }) => status),
+      [`won't`, 'waiting', 'open', 'anything'],
+    )
+  })
+
+  test('are not removed while rows have them, whose number the message says', async () => {
+    const { run, add } = await prepare()
+    for (const row of [{ status: 'closed' }, { status: 'closed' }, { status: `won't`, level: 'low' }]) await add(row)
+    await assert.rejects(run(alter('status', { remove_values: ['closed', `won't`] })), {
+      code: 'WP_MIGRATE_VALUES',
+      message: /"closed" in 2 rows, "won't" in 1 row/,
+    })
+    await assert.rejects(run(alter('level', { type: 'enum', values: ['high'] })), { message: /"low" in 1 row/ })
+    await run(alter('level', { type: 'enum', values: ['high', 'low'] }))
+    await assert.rejects(add({ level: 'other' }), /constraint/i)
+    await assert.rejects(run(alter('status', { remove_values: ['open'] })), { code: 'WP_MIGRATE_VALUE_DEFAULT' })
+    await run(alter('status', { type: 'enum', default: 'closed', remove_values: ['open'] }))
+  })
+
+  test('exact decimals have their digits, and only these', async () => {
+    const { db, run, add } = await prepare()
+    await add({ status: 'open' })
+    await add({ price: decimal('-99.99', 2) })
+    await assert.rejects(add({ price: decimal('100', 2) }))
+    await assert.rejects(add({ price: '1.5x' }))
+    await run(alter('price', { type: 'numeric', precision: 18, scale: 2 }))
+    await add({ price: decimal('9999999999999999.99', 2) })
+    await add({ price: decimal(10, 2) })
+    await add({ price: decimal('9', 2) })
+    const rows = await db.selectFrom('app_ticket').select('price').orderBy('price').execute()
+    assert.deepEqual(
+      rows.map(({ price }) => price),
+      ['-99.99', '1.50', '9.00', '10.00', '9999999999999999.99'],
+    )
+    const found = await db.selectFrom('app_ticket').select('id').where('price', '>', decimal('9.99', 2)).execute()
+    assert.equal(found.length, 2)
+    assert.throws(() => decimal('1.005', 2), RangeError)
   })
 })

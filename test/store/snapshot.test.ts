@@ -62,6 +62,35 @@ const changes = `
 - drop_table: [gone]
 `
 
+const checked = [
+  `
+create_table:
+  app_thing:
+    columns:
+      id: id
+      kind: { type: enum, values: [open, "it's", 'a "b\\c', "E'x"], default: "it's" }
+      mood: { type: enum, values: [one], null: true }
+      price: { type: numeric, precision: 10, scale: 2, default: 0.5 }
+      whole: { type: numeric, precision: 18, null: true, unique: true }
+      name: text(64)
+`,
+  `
+- add_column:
+    app_thing:
+      stage: { type: enum, values: [a, b], default: a }
+      rate: { type: numeric, precision: 3, scale: 3, null: true }
+- alter_column:
+    app_thing:
+      kind: { add_values: [late], remove_values: [open] }
+      mood: { type: text }
+      name: { type: enum, values: ["it's", y] }
+      price: { type: numeric, precision: 12, scale: 2, null: true }
+- rename_column: { app_thing: { kind: sort, price: cost } }
+- add_column: { app_thing: { kind: { type: enum, values: [x], null: true }, price: { type: numeric, precision: 2, null: true } } }
+- alter_column: { app_thing: { sort: { remove_values: [late] } } }
+`,
+]
+
 /** The same tables as those of `declared`, in TypeScript. */
 const coded: Migration = {
   async up(db, type) {
@@ -146,10 +175,10 @@ const otherText = `{
     },
     "things": {
       "columns": {
-        "bytes": { "type": "other", "as": "bytea", "null": true },
+        "bytes": { "type": "bytes", "null": true },
         "code": { "type": "text", "null": true },
         "id": { "type": "id" },
-        "list": { "type": "other", "as": "int4[]", "null": true },
+        "list": { "type": "array", "as": "int4[]", "items": { "type": "integer" }, "null": true },
         "lower": { "type": "text", "null": true, "generated": true },
         "price": { "type": "number", "as": "numeric(12,2)" },
         "small": { "type": "integer", "null": true }
@@ -249,6 +278,13 @@ describeEachDatabase('tables.json', ({ kind, type, open }) => {
       [changed.order_id, changed.state, changed.flag, changed.extra, changed.at],
       [1, 1, true, null, '2027-01-31T12:00:00.000Z'],
     )
+  })
+
+  test('enums and decimals give the same text in the database as computed', async () => {
+    const { db } = await open()
+    for (const text of checked)
+      await db.transaction().execute((work) => makeDeclaredMigration(parse(text)).up(work, type))
+    assert.equal(await introspect(db, kind), compute(checked))
   })
 
   test('TypeScript migrations give the same text as declared ones', async () => {

@@ -18,7 +18,10 @@ const defaults: Readonly<Record<ColumnDeclaration['type'], unknown>> = {
   date: '2027-01-31',
   json: { a: [null, `it's`] },
   uuid: '00000000-0000-4000-8000-000000000001',
+  enum: `it's \\ "x"`,
+  numeric: '-12.5',
 }
+const values = [String(defaults.enum), 'b, c', 'd']
 const types = Object.keys(defaults) as ColumnDeclaration['type'][]
 const tableName = fc.constantFrom('a', 'b', 'a_b', 'order')
 const columnName = fc.constantFrom('id', 'b', 'b_c', 'c', 'group', 'x')
@@ -42,6 +45,8 @@ const column = fc
     return {
       type,
       ...(type === 'text' && unique > 2 && { length: 40 }),
+      ...(type === 'enum' && { values }),
+      ...(type === 'numeric' && { precision: 6, ...(unique > 2 ? { scale: 1 } : { scale: 2 }) }),
       ...(isNull && type !== 'id' && { null: true }),
       ...(hasDefault && defaults[type] !== undefined && { default: defaults[type] }),
       ...(unique === 0 && type !== 'id' && { unique: true }),
@@ -90,6 +95,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         change: {
           type,
           ...(type === 'text' && length !== undefined && { length }),
+          ...(type === 'enum' && length === 40 && { values }),
+          ...(type === 'enum' && length === 80 && { add_values: ['e'], remove_values: ['b, c'] }),
+          ...(type === 'numeric' && { precision: 8, scale: length === 40 ? 1 : 2 }),
           ...(isNullable !== undefined && { null: isNullable }),
           ...(hasDefault !== null && { default: hasDefault ? (defaults[type] ?? null) : null }),
         },

@@ -11,16 +11,22 @@ const schemas: Readonly<Record<ColumnType, Readonly<Record<string, unknown>>>> =
   date: { type: 'string', format: 'date' },
   json: {},
   uuid: { type: 'string', format: 'uuid' },
+  enum: { type: 'string' },
+  numeric: { type: 'string', format: 'decimal' },
+  array: { type: 'array' },
+  bytes: { type: 'string', format: 'byte' },
+  literal: { type: 'string' },
   other: {},
 }
 
 /** Returns the schema of a column's values, as a person would write it. */
-export function describeColumn({ type, length, null: isNullable }: ColumnSnapshot): JsonSchema {
+export function describeColumn({ type, length, values, null: isNullable }: ColumnSnapshot): JsonSchema {
   const { type: name, ...schema } = schemas[type]
   if (name === undefined) return {}
   return {
     type: isNullable === true ? [name, 'null'].flat() : name,
     ...schema,
+    ...(values !== undefined && { enum: isNullable === true ? [...values, null] : values }),
     ...(type === 'text' && length !== undefined && { maxLength: length }),
   }
 }

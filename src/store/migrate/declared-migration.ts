@@ -1,6 +1,7 @@
 import { CompiledQuery, sql } from 'kysely'
 import type { Migration, DatabaseKind } from '../../contract/index.ts'
 import {
+  changeValues,
   describeBreaking,
   partsOfChange,
   revertSteps,
@@ -8,6 +9,7 @@ import {
   usualNames,
   writeStep,
   type ColumnParts,
+  type EnumCheck,
   type IndexNames,
   type Step,
 } from '../../tables/index.ts'
@@ -15,6 +17,7 @@ import { schemaMark } from '../sql/sqlite-handle.ts'
 import { databaseOf } from '../sql/column-types.ts'
 import { notImplemented } from './apply-migrations.ts'
 import { errors } from './errors.ts'
+import { assertDefault, assertValues, loadEnumCheck, renameCheck } from './enum-values.ts'
 import { loadIndexes, type Index } from './load-snapshot.ts'
 import type { AnyDatabase } from './migration-table.ts'
 
@@ -46,22 +49,37 @@ type AlterStep = Extract<Step, { step: 'alter_column' }>
 
 async function runSteps(db: AnyDatabase, kind: DatabaseKind, steps: readonly Step[]): Promise<void> {
   for (const step of steps) {
-    if (step.step === 'alter_column' && kind === 'sqlite') {
-      await alterOnSqlite(db, step)
+    if (step.step === 'alter_column') {
+      await alterColumn(db, kind, step)
       continue
     }
     if ('concurrently' in step && kind === 'postgresql' && (await isDone(db, step))) continue
     const hasIndex = step.step === 'create_table' || step.step === 'add_index' || step.step === 'drop_index'
     const names = hasIndex ? namesIn(await loadIndexes(db, kind)) : usualNames
     for (const statement of writeStep(step, kind, names)) await db.executeQuery(CompiledQuery.raw(statement))
+    if (step.step === 'rename_column' && kind === 'postgresql') await renameCheck(db, step)
   }
+}
+
+async function alterColumn(db: AnyDatabase, kind: DatabaseKind, step: AlterStep): Promise<void> {
+  const check = await loadEnumCheck(db, kind, step)
+  await assertValues(db, step, check)
+  if (kind === 'sqlite') await alterOnSqlite(db, step, check)
+  else
+    for (const statement of writeStep(step, kind, usualNames, check))
+      await db.executeQuery(CompiledQuery.raw(statement))
+  await assertDefault(db, kind, { ...step, values: changeValues(step.change, check) })
 }
 
 /**
  * Changes the text of a table, since SQLite has no statement for it. Stored rows are valid for both texts: no type of
  * stored values changes. A copy of the table would delete the rows that refer to it.
  */
-async function alterOnSqlite(db: AnyDatabase, { table, column, change }: AlterStep): Promise<void> {
+async function alterOnSqlite(
+  db: AnyDatabase,
+  { table, column, change }: AlterStep,
+  check: EnumCheck | undefined,
+): Promise<void> {
   const run = (statement: string) => db.executeQuery<Record<string, string>>(CompiledQuery.raw(statement))
   const quoted = [table, column].map((name) => `"${name.replaceAll('"', '""')}"`)
   const load = async () => {
@@ -82,7 +100,7 @@ async function alterOnSqlite(db: AnyDatabase, { table, column, change }: AlterSt
       `${schemaMark} update sqlite_schema set sql = '${text.replaceAll("'", "''")}' where type = 'table' and name = '${name}' collate nocase`,
     )
   }
-  const { notNull, ...parts } = partsOfChange(change, 'sqlite')
+  const { notNull, ...parts } = partsOfChange({ table, column, change }, 'sqlite', check)
   await write({ ...parts, ...(notNull === false && { notNull }) })
   if (notNull !== true) return
   await run(`update ${quoted[0]} set ${quoted[1]} = ${(await load())?.fallback ?? 'null'} where ${quoted[1]} is null`)

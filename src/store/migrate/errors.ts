@@ -91,6 +91,18 @@ export const errors = defineErrors({
     message: 'The table "{table}" has no index ({columns}) in the database',
     hint: 'Run migrate:status to see which migrations were applied.',
   },
+  WP_MIGRATE_VALUES: {
+    kind: 'user',
+    status: 500,
+    message: 'Rows of "{table}" have values of "{column}" that it would no longer allow: {found}',
+    hint: 'Change these rows in a TypeScript migration before this one, or keep the values.',
+  },
+  WP_MIGRATE_VALUE_DEFAULT: {
+    kind: 'user',
+    status: 500,
+    message: 'The default "{value}" of "{column}" in "{table}" would no longer be one of its values',
+    hint: 'Give the column another default in the same step.',
+  },
   WP_MIGRATE_REVERT: {
     kind: 'user',
     status: 500,

@@ -1,6 +1,7 @@
 import type { DatabaseKind } from '../../contract/index.ts'
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { messageOf } from '../../kit/index.ts'
+import { findEnumCheck, isCheckOf, readEnumValues } from '../../tables/index.ts'
 import { compareNames, type AnyDatabase } from './migration-table.ts'
 
 export interface Column {
@@ -14,6 +15,12 @@ export interface Column {
   readonly isGenerated: boolean
   /** Whether it is a key that numbers the rows. */
   readonly isId: boolean
+  /** The values of an enum. */
+  readonly values?: readonly string[] | null
+  /** Whether a check constraint of Waypost says that it is an exact decimal. */
+  readonly isExact?: boolean
+  /** The elements of an array. */
+  readonly item?: Pick<Column, 'type' | 'values'> | null
   /** Whether the database computes its value, so that it cannot be written. */
   readonly isComputed: boolean
   /** On SQLite, whether it is part of a primary key that may be null. */
@@ -25,7 +32,10 @@ export interface Column {
 }
 
 export interface Table {
+  /** With that of its schema, if it has one: `schema.table`. */
   readonly name: string
+  /** The schema of PostgreSQL, unless it is the first one of the connection. */
+  readonly schema?: string
   readonly isView: boolean
   /** The columns of the primary key. */
   readonly key: readonly string[]
@@ -34,6 +44,7 @@ export interface Table {
 
 interface Row extends Column {
   readonly table: string
+  readonly schema?: string | null
   readonly isView: boolean
   /** From 1; 0 if it is not part of the primary key. */
   readonly keyPosition: number
@@ -57,11 +68,15 @@ export async function loadTables(
 ): Promise<readonly Table[]> {
   const rows = await (kind === 'sqlite' ? loadSqlite(db, onUnreadable) : loadPostgres(db))
   const own = rows.filter(({ table }) => !table.startsWith('waypost_'))
-  return [...Map.groupBy(own, ({ table }) => table)]
-    .map(([name, columns]) => {
+  return [...Map.groupBy(own, ({ table, schema }) => (schema ? `${schema}.${table}` : table))]
+    .map(([name, all]) => {
+      const schema = all[0]!.schema ?? undefined
+      // A table whose name has a dot may have the name of a table in a schema.
+      const columns = all.filter((column) => (column.schema ?? undefined) === schema)
+      if (columns.length < all.length) onUnreadable({ name, reason: 'another table has this name' })
       const inKey = columns.filter(({ keyPosition }) => keyPosition > 0)
       const key = inKey.toSorted((a, b) => a.keyPosition - b.keyPosition).map((column) => column.name)
-      return { name, isView: columns[0]!.isView, key, columns }
+      return { name, ...(schema !== undefined && { schema }), isView: columns[0]!.isView, key, columns }
     })
     .toSorted((a, b) => compareNames(a.name, b.name))
 }
@@ -126,8 +141,14 @@ async function loadColumns(db: AnyDatabase, { name: table, type, text, wr }: Sql
       isWide: !isPlainInteger(text, row.name) || /\b(NOT NULL|PRIMARY KEY|DEFAULT)\b/.test(text),
       isNow: /^(current_timestamp|datetime\s*\(\s*'now'\s*\))$/i.test(row.dflt_value ?? ''),
       keyPosition: row.pk,
+      ...readSqliteCheck(text, row.name),
     }
   })
+}
+
+function readSqliteCheck(text: string, column: string): Pick<Column, 'values'> {
+  const found = text.includes('_enum') ? findEnumCheck(text, column) : undefined
+  return found === undefined ? {} : { values: readEnumValues(found.text) }
 }
 
 /**
@@ -145,8 +166,9 @@ function isPlainInteger(tableText: string, name: string): boolean {
  * and NOT NULL count in tables, not in views, whose outer joins ignore them.
  */
 async function loadPostgres(db: AnyDatabase): Promise<readonly Row[]> {
-  const { rows } = await sql<Row>`
-    select c.relname as "table", c.relkind in ('v', 'm') as "isView", a.attname as name, b.typname as type,
+  const { rows } = await sql<PostgresRow>`
+    select c.relname as "table", nullif(n.nspname, current_schema()) as schema, c.relkind in ('v', 'm') as "isView",
+      a.attname as name, b.typname as type,
       coalesce(substring(format_type(b.oid, d.modifier) from '\\((.*)\\)'), '') as modifiers,
       not (
         a.attnotnull and not exists (
@@ -157,8 +179,13 @@ async function loadPostgres(db: AnyDatabase): Promise<readonly Row[]> {
       a.atthasdef or a.attidentity <> '' or (d.filled and c.relkind in ('r', 'p', 'f')) as "isGenerated",
       a.attidentity = 'd' and b.typname = 'int8' and coalesce(cardinality(k.columns), 0) = 1 and a.attnum = k.columns[1] as "isId",
       a.attgenerated <> '' or a.attidentity = 'a' as "isComputed",
-      coalesce(array_position(k.columns, a.attnum), 0) as "keyPosition"
+      coalesce(array_position(k.columns, a.attnum), 0) as "keyPosition",
+      ${labelsOf(sql.ref('b.oid'))} as values,
+      case when b.typcategory = 'A' then i.typname end as "itemType", ${labelsOf(sql.ref('i.oid'))} as "itemValues",
+      (select json_agg(json_build_array(q.conname, pg_get_constraintdef(q.oid))) from pg_constraint q
+        where q.conrelid = c.oid and q.contype = 'c' and q.conkey = array[a.attnum] and q.conname ~ '_(enum|decimal)$') as checks
     from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
     join pg_attribute a on a.attrelid = c.oid
     cross join lateral (
       with recursive level (depth, id, modifier, required, filled) as (
@@ -169,11 +196,51 @@ async function loadPostgres(db: AnyDatabase): Promise<readonly Row[]> {
       ) select * from level order by depth desc limit 1
     ) d
     join pg_type b on b.oid = d.id
+    left join pg_type e on e.oid = b.typelem
+    left join pg_type i on i.oid = case when e.typtype = 'd' then e.typbasetype else e.oid end
     left join lateral (
       select array(select unnest(i.indkey::int2[])) as columns from pg_index i where i.indrelid = c.oid and i.indisprimary
     ) k on true
-    where c.relnamespace = (select oid from pg_namespace where nspname = current_schema()) and c.relkind in ('r', 'p', 'v', 'm', 'f')
-      and not c.relispartition and a.attnum > 0 and not a.attisdropped
-    order by c.relname, a.attnum`.execute(db)
-  return rows
+    where c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition and a.attnum > 0 and not a.attisdropped
+      and ${isListed}
+    order by n.nspname = current_schema() desc, n.nspname, c.relname, a.attnum`.execute(db)
+  return rows.map(({ itemType, itemValues, checks, ...row }) => ({
+    ...row,
+    ...(itemType !== null && { item: { type: itemType, values: itemValues } }),
+    ...readChecks(checks ?? [], row.values ?? null),
+  }))
 }
+
+interface PostgresRow extends Row {
+  readonly itemType: string | null
+  readonly itemValues: readonly string[] | null
+  /** The names of check constraints of Waypost, and their texts. */
+  readonly checks: readonly (readonly [name: string, text: string])[] | null
+}
+
+function labelsOf(type: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select array_agg(enumlabel::text order by enumsortorder) from pg_enum where enumtypid = ${type})`
+}
+
+function readChecks(
+  checks: readonly (readonly [name: string, text: string])[],
+  labels: readonly string[] | null,
+): Pick<Column, 'values' | 'isExact'> {
+  const found = checks.find(([name]) => isCheckOf(name, 'enum'))
+  return {
+    values: found === undefined ? labels : readEnumValues(found[1]),
+    isExact: checks.some(([name]) => isCheckOf(name, 'numeric')),
+  }
+}
+
+/**
+ * Whether a table `c` of the schema `n` is one of the connection: in its first schema, or in another one that its role may use,
+ * unless that is one of another project, or an extension made the table.
+ */
+export const isListed = sql`(
+  n.nspname = current_schema() or (
+    n.nspname !~ '^pg_' and n.nspname <> 'information_schema' and has_schema_privilege(n.oid, 'usage')
+    and not exists (select 1 from pg_class w where w.relnamespace = n.oid and w.relname = 'waypost_migration')
+    and not exists (
+      select 1 from pg_depend x where x.classid = 'pg_class'::regclass and x.objid = c.oid and x.deptype = 'e')
+  ))`

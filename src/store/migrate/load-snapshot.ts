@@ -1,7 +1,8 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { ColumnSnapshot, DatabaseKind, ForeignKeySnapshot, TableSnapshot, TimeForm } from '../../contract/index.ts'
 import type { Snapshot } from '../../tables/index.ts'
-import { loadTables, type Column, type Table, type UnreadableTable } from './introspect.ts'
+import { describeType, type TypePlace } from './describe-type.ts'
+import { isListed, loadTables, type Column, type Table, type UnreadableTable } from './introspect.ts'
 import { formOfNow, loadTimeForms, type FoundForm } from './time-forms.ts'
 import { existingTables, loadApplied, writeChecksum, type AnyDatabase } from './migration-table.ts'
 
@@ -23,14 +24,16 @@ export async function loadSnapshot(
   const forms = kind === 'sqlite' ? await loadTimeForms(db, tables) : undefined
   // Tables that migrations made have the same snapshot on both databases.
   const isOwn = (await existingTables({ db, kind }, ['waypost_migration'])).length > 0
+  const place = ({ isView }: Table) => ({ isView, isOwn, kind })
   const makeSnapshot = (table: Table): TableSnapshot => {
     const own = indexes.filter((index) => index.table === table.name)
     return {
+      ...(table.schema !== undefined && { schema: table.schema }),
       ...(table.isView && { view: true }),
       columns: Object.fromEntries(
         table.columns.map((column) => [
           column.name,
-          describeColumn(isOwn ? { ...column, isWide: false } : asForeign(column), table, {
+          describeColumn(isOwn ? { ...column, isWide: false } : asForeign(column), place(table), {
             form: forms?.get(table.name)?.get(column.name),
             written: writtenOf(table.name, column.name),
           }),
@@ -48,22 +51,6 @@ export async function loadSnapshot(
   }
 }
 
-const typesByName: ReadonlyMap<string, ColumnSnapshot['type']> = new Map(
-  Object.entries({
-    integer: 'int int2 int4 integer tinyint smallint mediumint serial',
-    bigint: 'int8 bigint bigserial',
-    number: 'real float float4 float8 double double_precision numeric decimal',
-    text: 'text clob varchar char bpchar character character_varying nchar nvarchar',
-    boolean: 'bool boolean',
-    timestamp: 'timestamp timestamptz datetime timestamp_text',
-    date: 'date',
-    json: 'json jsonb json_text',
-    uuid: 'uuid',
-  } satisfies Partial<Record<ColumnSnapshot['type'], string>>).flatMap(([type, names]) =>
-    names.split(' ').map((name) => [name.replace(/_(?!text)/, ' '), type as ColumnSnapshot['type']] as const),
-  ),
-)
-
 /** Another program may store more in a column of SQLite than Waypost's migrations allow. */
 function asForeign(column: Column): Column {
   return { ...column, isNullable: column.isNullable || column.mayLackKey === true }
@@ -75,12 +62,12 @@ interface Forms {
   readonly written: ColumnSnapshot['written']
 }
 
-function describeColumn(column: Column, { isView }: Table, forms: Forms): ColumnSnapshot {
+function describeColumn(column: Column, place: TypePlace, forms: Forms): ColumnSnapshot {
   const { isNullable, isGenerated, isId, isComputed, isNow } = column
   const { type, form, written } = describeForm(column, forms)
   const stored = written ?? form ?? forms.form
   return {
-    ...(type === undefined ? describeType(column, isView) : { type }),
+    ...(type === undefined ? describeType(column, place) : { type }),
     ...(isNullable && { null: true }),
     ...(isGenerated && !isId && !isComputed && { default: true }),
     ...(isComputed && { generated: true }),
@@ -107,32 +94,6 @@ function describeForm(
 /** Whether a column with this form stays readable and sortable if SQLite writes the current time into it. */
 function isCompatible(form: FoundForm): boolean {
   return form === formOfNow || form === 'YYYY-MM-DD HH:MM:SS[.S]' || form === 'mixed'
-}
-
-function describeType({ type: name, modifiers, isId, isWide }: Column, isView: boolean): ColumnSnapshot {
-  if (isId) return { type: 'id' }
-  const type = typesByName.get(name)
-  if (type === undefined) return { type: 'other', as: nameOther(name) }
-  // A view of SQLite does not show whether its column is an id or an integer.
-  if (type === 'integer' && (isView || isWide)) return { type: 'bigint' }
-  if (name === 'numeric' || name === 'decimal')
-    return { type, as: modifiers === '' ? 'numeric' : `numeric(${modifiers.replace(/,0$/, '')})` }
-  return type === 'text' && /^\d+$/.test(modifiers) ? { type, length: Number(modifiers) } : { type }
-}
-
-const arrayItems: Readonly<Record<string, string>> = {
-  smallint: 'int2',
-  integer: 'int4',
-  bigint: 'int8',
-  boolean: 'bool',
-  'double precision': 'float8',
-}
-
-/** PostgreSQL names an array `_int4`, and SQLite as the migration did, for example `integer[]`. */
-function nameOther(type: string): string {
-  if (type.startsWith('_')) return `${type.slice(1)}[]`
-  const item = type.endsWith('[]') ? type.slice(0, -2) : undefined
-  return item === undefined ? type : `${arrayItems[item] ?? item}[]`
 }
 
 export interface Index {
@@ -166,17 +127,22 @@ const sqliteIndexes = sql<IndexColumn>`
   where m.type = 'table' and l.origin <> 'pk' and l.partial = 0
   order by m.name, l.name, x.seqno`
 
+/** The name of a table in a snapshot. */
+function nameOf(schema: RawBuilder<unknown>, table: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`case when ${schema}.nspname = current_schema() then ${table}.relname else ${schema}.nspname || '.' || ${table}.relname end`
+}
+
 const postgresIndexes = sql<IndexColumn>`
-  select c.relname as "table", n.relname as name, i.indisunique as "isUnique", a.attname as "column"
+  select ${nameOf(sql.ref('n'), sql.ref('c'))} as "table", o.relname as name, i.indisunique as "isUnique", a.attname as "column"
   from pg_index i
   join pg_class c on c.oid = i.indrelid
-  join pg_class n on n.oid = i.indexrelid
-  join pg_am m on m.oid = n.relam
+  join pg_namespace n on n.oid = c.relnamespace
+  join pg_class o on o.oid = i.indexrelid
+  join pg_am m on m.oid = o.relam
   cross join lateral unnest(i.indkey::int2[]) with ordinality as k(attnum, position)
   left join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum
-  where c.relnamespace = (select oid from pg_namespace where nspname = current_schema())
-    and not i.indisprimary and i.indisvalid and i.indpred is null and m.amname = 'btree' and k.position <= i.indnkeyatts
-  order by c.relname, n.relname, k.position`
+  where ${isListed} and not i.indisprimary and i.indisvalid and i.indpred is null and m.amname = 'btree' and k.position <= i.indnkeyatts
+  order by n.nspname, c.relname, o.relname, k.position`
 
 type ForeignKey = ForeignKeySnapshot & { readonly from: string }
 
@@ -218,18 +184,19 @@ async function loadSqliteKeys(db: AnyDatabase, tables: readonly Table[]): Promis
 
 async function loadPostgresKeys(db: AnyDatabase): Promise<readonly ForeignKey[]> {
   const { rows } = await sql<KeyColumn>`
-    select c.relname as "from", k.oid::text as id, f.relname as "table", a.attname as "column", b.attname as "to",
+    select ${nameOf(sql.ref('n'), sql.ref('c'))} as "from", k.oid::text as id, ${nameOf(sql.ref('g'), sql.ref('f'))} as "table", a.attname as "column", b.attname as "to",
       case k.confdeltype when 'c' then 'CASCADE' when 'n' then 'SET NULL' when 'd' then 'SET DEFAULT' when 'r' then 'RESTRICT'
         else '' end as rule
     from pg_constraint k
     join pg_class c on c.oid = k.conrelid
+    join pg_namespace n on n.oid = c.relnamespace
     join pg_class f on f.oid = k.confrelid
+    join pg_namespace g on g.oid = f.relnamespace
     cross join lateral unnest(k.conkey, k.confkey) with ordinality as p(own, other, position)
     join pg_attribute a on a.attrelid = c.oid and a.attnum = p.own
     join pg_attribute b on b.attrelid = f.oid and b.attnum = p.other
-    where k.contype = 'f' and k.conparentid = 0 and f.relnamespace = c.relnamespace
-      and c.relnamespace = (select oid from pg_namespace where nspname = current_schema())
-    order by c.relname, k.oid, p.position`.execute(db)
+    where k.contype = 'f' and k.conparentid = 0 and ${isListed}
+    order by n.nspname, c.relname, k.oid, p.position`.execute(db)
   return [...Map.groupBy(rows, ({ id }) => id).values()].map((parts) => ({
     from: parts[0]!.from,
     columns: parts.map(({ column }) => column),

@@ -1,4 +1,5 @@
 import type { DatabaseKind } from '../../contract/index.ts'
+import { sqliteDecimal } from '../../tables/index.ts'
 import { loadTables, type Column, type Table } from './introspect.ts'
 import type { AnyDatabase } from './migration-table.ts'
 
@@ -27,7 +28,12 @@ export async function writeTables(db: AnyDatabase, kind: DatabaseKind, hasTypes 
   const body = tables.map((table) => writeTable(table, hasTypes)).join('')
   const interfaceText = body === '' ? 'export interface Tables {}\n' : `export interface Tables {\n${body}}\n`
   const hasColumns = body.includes('JsonColumn<')
-  const names = [...(body.includes('Generated<') ? ['Generated'] : []), ...(hasColumns ? ['JsonColumn'] : [])]
+  const hasDecimals = body.includes('DecimalColumn')
+  const names = [
+    ...(hasDecimals ? ['DecimalColumn'] : []),
+    ...(body.includes('Generated<') ? ['Generated'] : []),
+    ...(hasColumns ? ['JsonColumn'] : []),
+  ]
   const imports = [
     ...(names.length === 0 ? [] : [`import type { ${names.join(', ')} } from 'waypost'\n`]),
     ...(hasColumns ? [`import type { JsonColumns } from './types.ts'\n`] : []),
@@ -52,19 +58,37 @@ function quote(text: string): string {
 }
 
 /** @param table given if the types of JSON columns are declared */
-function writeType({ name, type, isNullable, isGenerated }: Column, table: string | undefined): string {
-  const found = typeOf(type)
-  if (found === 'json' && table !== undefined) {
-    const missing = [...(isNullable ? ['null'] : []), ...(isGenerated ? ['undefined'] : [])].join(' | ')
+function writeType(column: Column, table: string | undefined): string {
+  const { name, isNullable, isGenerated } = column
+  const missing = [...(isNullable ? ['null'] : []), ...(isGenerated ? ['undefined'] : [])].join(' | ')
+  if (isDecimal(column)) return missing === '' ? 'DecimalColumn' : `DecimalColumn<${missing}>`
+  const found = typeOf(column)
+  if (found === 'json' && table !== undefined)
     return `JsonColumn<JsonColumns, ${quote(table)}, ${quote(name)}${missing === '' ? '' : `, ${missing}`}>`
-  }
   const known = found === 'json' ? 'unknown' : found
   const value = isNullable && known !== 'unknown' ? `${known} | null` : known
   return isGenerated ? `Generated<${value}>` : value
 }
 
-/** All other types, including those that a project created, are read as text. */
-function typeOf(name: string): string {
-  if (name === '' || name.startsWith('_')) return 'unknown' // an expression in a SQLite view, or an array of PostgreSQL
-  return typesByName.get(name) ?? 'string'
+function isDecimal({ type, isExact }: Column): boolean {
+  return isExact === true || type === sqliteDecimal
 }
+
+/** All other types, including those that a project created, are read as text. */
+function typeOf({ type: name, values, item }: Column): string {
+  if (values) return values.map(quote).join(' | ')
+  if (name === '') return 'unknown' // an expression in a SQLite view
+  const itemType = item?.type ?? (name.endsWith('[]') ? name.slice(0, -2) : undefined)
+  if (itemType === undefined) return typesByName.get(name) ?? 'string'
+  // The driver reads arrays of other types as text.
+  const known = arrayItems.has(itemType) ? (typesByName.get(itemType) ?? 'string') : 'unknown'
+  if (known === 'unknown' || known === 'json') return 'unknown'
+  return known.includes(' ') ? `(${known})[]` : `${known}[]`
+}
+
+/** Types of whose arrays the driver of PostgreSQL reads the items. */
+const arrayItems: ReadonlySet<string> = new Set(
+  'int2 int4 int8 smallint integer bigint float4 float8 numeric bool boolean text varchar bpchar date timestamp timestamptz uuid interval inet cidr json jsonb'.split(
+    ' ',
+  ),
+)

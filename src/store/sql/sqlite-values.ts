@@ -1,4 +1,5 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import { writeDecimal, type Decimal } from '../../contract/index.ts'
 import { bindValue, readInteger, readTimestamp } from './values.ts'
 
 type Read = (value: SQLOutputValue) => unknown
@@ -10,10 +11,15 @@ type Read = (value: SQLOutputValue) => unknown
  * @throws WP_STORE_VALUE
  */
 export function bindSqliteValue(value: unknown, index: number): SQLInputValue {
-  const bound = bindValue(value, index + 1)
+  const bound = isDecimal(value) ? value.toSqlite() : bindValue(value, index + 1)
   if (typeof bound === 'boolean') return bound ? 1n : 0n
   if (typeof bound === 'number' && Number.isSafeInteger(bound)) return BigInt(bound)
   return bound
+}
+
+/** A project may have its own copy of the class. */
+function isDecimal(value: unknown): value is Decimal {
+  return typeof value === 'object' && value !== null && 'toSqlite' in value
 }
 
 const readsByType: Readonly<Record<string, Read>> = {
@@ -32,7 +38,15 @@ const readsByType: Readonly<Record<string, Read>> = {
 /** Returns the reader of a column's values by its declared type; null for an expression without one. */
 export function readerOf(declared: string | null): Read {
   const name = declared?.replace(/\s*\(.*/s, '').toLowerCase()
+  if (name === 'decimal_integer') return makeReadDecimal(declared!)
+  if (declared?.endsWith('[]') === true) return readJson
   return (name !== undefined && Object.hasOwn(readsByType, name) && readsByType[name]) || readPlain
+}
+
+/** Exact decimals are stored as integers of the smallest unit: `decimal_integer(10,2)`. */
+function makeReadDecimal(declared: string): Read {
+  const scale = Number(/,\s*(\d+)\)/.exec(declared)?.[1] ?? 0)
+  return (value) => (typeof value === 'bigint' ? writeDecimal(value, scale) : readPlain(value))
 }
 
 function readPlain(value: SQLOutputValue): unknown {

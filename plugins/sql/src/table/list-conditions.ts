@@ -9,7 +9,7 @@ import {
   type TablePlan,
 } from './plan.ts'
 import type { Access, RowConditions } from './row-conditions.ts'
-import { quote, type Input, type StatementValues } from './statement-values.ts'
+import { quote, quoteTable, type Input, type StatementValues } from './statement-values.ts'
 
 /** Which of its forms a list has. Each form has a text of its own. */
 export interface ListShape {
@@ -73,8 +73,10 @@ export class ListConditions {
   }
 
   order({ column, descending }: SortTerm): string {
-    const isNullable = this.#isNullable(column)
-    return writeOrder(this.#values.compared(column), { descending, isNullable, kind: this.#kind })
+    // A name alone would mean the text of the row, which has another order.
+    const isText = this.#kind === 'postgresql' && this.#plan.types[column]!.type === 'literal'
+    const compared = isText ? `${quoteTable(this.#plan)}.${quote(column)}` : this.#values.compared(column)
+    return writeOrder(compared, { descending, isNullable: this.#isNullable(column), kind: this.#kind })
   }
 
   /** Reads a value as the database has it. On SQLite an expression has no declared type, so the driver does not convert it. */
@@ -168,7 +170,12 @@ export function isNullable({ null: allowsNull, form }: PlanColumn): boolean {
   return allowsNull === true || form === 'mixed'
 }
 
-/** Whether a row does not contain a column's values as the database writes them: times, and numbers such as NaN. */
+const convertedTypes: Readonly<Record<DatabaseKind, readonly string[]>> = {
+  sqlite: ['date', 'numeric'],
+  postgresql: ['number', 'bytes', 'array'],
+}
+
+/** Whether a row does not contain a column's values as the database writes them: times, numbers such as NaN, decimals and bytes. */
 export function isConverted({ type }: PlanColumn, kind: DatabaseKind): boolean {
-  return type === 'timestamp' || type === (kind === 'sqlite' ? 'date' : 'number')
+  return type === 'timestamp' || convertedTypes[kind].includes(type)
 }

@@ -1,5 +1,5 @@
 import type { TableSnapshot } from 'waypost'
-import { valueTypeOf, type ListPlan, type SortTerm } from './plan.ts'
+import { toTyped, type ListPlan, type SortTerm } from './plan.ts'
 import { listOperators, reservedParameters } from './schemas.ts'
 import { completeSort, parseSortTerm } from './sort.ts'
 import { checkColumn, columnOf, type TableUse } from './table-use.ts'
@@ -52,9 +52,13 @@ function checkSortable({ table, report }: TableUse, { columns }: Writing, { name
     report(at, `Lists cannot be sorted by "${name}", which is not in "columns"`, { hint: `Add it to "columns"` })
     return false
   }
-  const type = valueTypeOf(columnOf(table, name)!)!
-  if (valueTypes[type].isSortable) return true
-  report(at, `Lists cannot be sorted by "${name}", because it contains ${type === 'json' ? 'JSON' : type}`)
+  const typed = toTyped(columnOf(table, name)!)
+  const { type, as = type } = typed
+  if (valueTypes[type].comparison(typed) !== 'none') return true
+  report(
+    at,
+    `Lists cannot be sorted by "${name}", ${type === 'json' ? 'because it contains JSON' : `whose values of the type ${as} have no order`}`,
+  )
   return false
 }
 

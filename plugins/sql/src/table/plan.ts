@@ -9,11 +9,24 @@ export type Operation = 'list' | 'insert' | 'read' | 'replace' | 'update' | 'del
 
 export type ValueType = Exclude<ColumnType, 'other'>
 
-/** A column as far as statements and values need to know it. */
-export interface PlanColumn {
+/** A column as far as the schema of its values depends on it. */
+export interface TypedColumn {
   readonly type: ValueType
   /** The maximum number of characters of a text. */
   readonly length?: number
+  /** The values of an enum. */
+  readonly values?: readonly string[]
+  /** The digits of a decimal; undefined if their number is not limited. */
+  readonly precision?: number
+  readonly scale?: number
+  /** The elements of an array. */
+  readonly items?: TypedColumn
+  /** The type of a literal in the database's own words. */
+  readonly as?: string
+}
+
+/** A column as far as statements and values need to know it. */
+export interface PlanColumn extends TypedColumn {
   readonly null?: true
   /** An insert may omit it. */
   readonly default?: true
@@ -24,9 +37,6 @@ export interface PlanColumn {
   /** The limits of a JSON column that differ from the defaults. */
   readonly limits?: JsonLimits
 }
-
-/** A column as far as the schema of its values depends on it. */
-export type TypedColumn = Pick<PlanColumn, 'type' | 'length'>
 
 /** Where the value of a column comes from: a constant, the current time, the id of the caller, or a path parameter. */
 export type Source =
@@ -164,15 +174,25 @@ export function isLossy({ as = '' }: ColumnSnapshot): boolean {
 
 /** Returns a supported column as far as the schema of its values depends on it. */
 export function toTyped(column: ColumnSnapshot): TypedColumn {
-  const { length } = column
-  return { type: valueTypeOf(column)!, ...(length !== undefined && { length }) }
+  const { length, values, precision, scale, items, as } = column
+  const type = valueTypeOf(column)!
+  return {
+    type,
+    ...(length !== undefined && { length }),
+    ...(values !== undefined && { values }),
+    ...(precision !== undefined && { precision }),
+    ...(scale !== undefined && { scale }),
+    ...(items !== undefined && { items: toTyped(items) }),
+    ...(type === 'literal' && as !== undefined && { as }),
+  }
 }
 
 /** Returns a supported column as statements and values need to know it. */
 export function toPlanColumn(column: ColumnSnapshot): PlanColumn {
   const { form, written } = column
+  const { length: _, ...typed } = toTyped(column)
   return {
-    type: valueTypeOf(column)!,
+    ...typed,
     ...(column.null && { null: true as const }),
     ...(form !== undefined && { form }),
     ...(written !== undefined && { written }),

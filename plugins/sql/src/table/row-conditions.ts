@@ -1,7 +1,7 @@
 import type { DatabaseKind } from 'waypost'
 import type { OwnerPlan, ReferencePlan, RowRule, Source, TablePlan } from './plan.ts'
 import { quote, type Input, type StatementValues } from './statement-values.ts'
-import { bindList } from './values.ts'
+import { bindList } from './bind-list.ts'
 
 /** Those scopes of a caller, in alphabetical order, that give access to the rows of all users. */
 export type Access = readonly string[]

@@ -8,6 +8,11 @@ export interface RowForm {
   readonly jsonAsText?: boolean | undefined
 }
 
+/** Whether the driver does not read the elements of an array, because it does not know their type. */
+function isReadAsText({ items }: PlanColumn): boolean {
+  return items !== undefined && (items.type === 'enum' || items.type === 'literal')
+}
+
 /**
  * Writes a column of a row. `makeRowResponse` makes the value of the response from what the driver then returns.
  * @param column its expression, for example `"order"."total"`
@@ -15,6 +20,8 @@ export interface RowForm {
 export function writeRowForm(of: PlanColumn, column: string, { kind, jsonAsText = false }: RowForm): string {
   const read = kind === 'postgresql' ? undefined : writeRead(of, column)
   if (read !== undefined) return read
+  if (kind === 'postgresql' && of.type === 'literal') return `${column}::text`
+  if (kind === 'postgresql' && isReadAsText(of)) return `${column}::text[]`
   if (!jsonAsText || of.type !== 'json') return column
   if (kind === 'postgresql') return `${column}::text`
   // A text in a JSON column of SQLite that is not JSON is sent as a string.

@@ -228,14 +228,16 @@ export type RowResponse = (row: Row, extras: readonly string[], context: Context
  * column, and PostgreSQL has times such as "infinity". It becomes NaN, which Waypost sends as null.
  */
 export function makeRowResponse({ columns, types, table }: RowPlan): RowResponse {
-  const numbers = columns.filter((name) => types[name]!.type === 'number')
+  const reads = columns.flatMap((name) => {
+    const { read } = valueTypes[types[name]!.type]
+    return read === undefined ? [] : [[name, types[name]!, read] as const]
+  })
   const checks = columns.map((name) => [name, types[name]!, valueTypes[types[name]!.type].fits] as const)
   const reported = new Set<string>()
   return (row, extras, context) => {
     const response = row as Record<string, unknown>
     for (const name of extras) response[name] = undefined
-    // Decimals of PostgreSQL are texts; `validate` warns about those that a number may not represent.
-    for (const name of numbers) if (typeof row[name] === 'string') response[name] = Number(row[name])
+    for (const [name, column, read] of reads) if (row[name] !== null) response[name] = read(row[name], column)
     let unfit: string | undefined
     for (const [name, column, isFit] of checks) {
       const value = row[name]

@@ -1,7 +1,8 @@
 import type { ColumnSnapshot, JsonSchema } from 'waypost'
 import { nameFilter, toTyped, valueTypeOf, type FilterOperator, type ListPlan } from './plan.ts'
 import { maxSortTerms } from './sort.ts'
-import { valueTypes, type Schema } from './value-types.ts'
+import type { Schema } from './value-rules.ts'
+import { describeResponse, valueTypes } from './value-types.ts'
 
 export type Columns = Readonly<Record<string, ColumnSnapshot>>
 
@@ -21,9 +22,7 @@ export function describePlain(column: ColumnSnapshot): Schema {
 }
 
 function describeOutput(column: ColumnSnapshot): Schema {
-  const typed = toTyped(column)
-  const { request, response = request } = valueTypes[typed.type]
-  return allowNull(response(typed), column)
+  return allowNull(describeResponse(toTyped(column)), column)
 }
 
 /** Returns the schema of a row in responses. */
@@ -36,7 +35,9 @@ export function describeRow(columns: readonly string[], known: Columns): JsonSch
 }
 
 function allowNull(schema: Schema, column: ColumnSnapshot): Schema {
-  return column.null && 'type' in schema ? { ...schema, type: [schema['type'], 'null'].flat() } : schema
+  if (!column.null || !('type' in schema)) return schema
+  const { enum: values } = schema as { readonly enum?: readonly unknown[] }
+  return { ...schema, type: [schema['type'], 'null'].flat(), ...(values !== undefined && { enum: [...values, null] }) }
 }
 
 /** Returns the schema of a list's response. */
@@ -55,11 +56,11 @@ export function describeList(row: JsonSchema): JsonSchema {
 /** Returns the operators that callers can filter a column with. */
 export function listOperators(column: ColumnSnapshot, isListed: boolean): readonly FilterOperator[] {
   const type = valueTypeOf(column)!
-  const { filter } = valueTypes[type]
+  const comparison = valueTypes[type].comparison(toTyped(column))
   const ofNull = column.null ? (['null'] as const) : []
-  if (filter === 'none') return ofNull
+  if (comparison === 'none') return ofNull
   if (type === 'text' && isListed) return ['eq', 'contains', ...ofNull]
-  return filter === 'ordered' ? ['eq', 'gt', 'gte', 'lt', 'lte', ...ofNull] : ['eq', ...ofNull]
+  return comparison === 'ordered' ? ['eq', 'gt', 'gte', 'lt', 'lte', ...ofNull] : ['eq', ...ofNull]
 }
 
 /** Returns the schema of a list's query parameters. */

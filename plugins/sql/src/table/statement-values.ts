@@ -38,6 +38,17 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
+/** Returns the table of a plan or a rule. */
+export function quoteTable({
+  table,
+  schema,
+}: {
+  readonly table: string
+  readonly schema?: string | undefined
+}): string {
+  return schema === undefined ? quote(table) : `${quote(schema)}.${quote(table.slice(schema.length + 1))}`
+}
+
 /** The values of the statement that is being written, in the order of its placeholders. */
 export class StatementValues {
   readonly #plan: TablePlan

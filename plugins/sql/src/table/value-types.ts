@@ -1,40 +1,10 @@
+import { bindList } from './bind-list.ts'
+import { bytesRules, enumRules, literalRules, numericRules } from './further-types.ts'
 import { makeJsonWriter } from './json-column.ts'
-import type { PlanColumn, TypedColumn, ValueType } from './plan.ts'
+import type { TypedColumn, ValueType } from './plan.ts'
 import { dayPattern, isDay, normalizeTime } from './times.ts'
+import { byEquality, byOrder, isText, notCompared, type Schema, type ValueRules } from './value-rules.ts'
 
-export type Schema = Readonly<Record<string, unknown>>
-
-/** Throws that a value cannot be stored. */
-export type Reject = (expected: string) => never
-
-export interface BindPlace {
-  readonly column: PlanColumn
-  readonly reject: Reject
-  /** Whether times keep their microseconds. */
-  readonly hasMicroseconds: boolean
-}
-
-/** What holds for the values of a type, wherever they are: bodies, parameters, filters, cursors, rows and constants. */
-export interface ValueRules {
-  /** The schema of a value in requests. */
-  request(column: TypedColumn): Schema
-  /** The schema of a value in responses, if it differs: it has no limits that other writers of the table may exceed. */
-  response?(column: TypedColumn): Schema
-  /** How callers can filter by values: not at all, by equality, or by their order too. */
-  readonly filter: 'none' | 'equal' | 'ordered'
-  /** Whether lists can be sorted by it. */
-  readonly isSortable: boolean
-  /** Whether a value may be so large that a page of a list is limited by its bytes. */
-  readonly isLarge?: true
-  /** Converts a value of a request for a statement; by default, it is bound as it is. */
-  bind?(place: BindPlace): (value: unknown) => unknown
-  /** Whether a value of a row has the form that the schema of responses declares. */
-  fits(value: unknown, column: TypedColumn): boolean
-  /** Returns what a constant of a config must be instead; undefined if it is a value. By default, all are. */
-  constant?(value: unknown, column: TypedColumn): string | undefined
-}
-
-const isText = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value)
 const isInteger = (value: unknown) => typeof value === 'number' && Number.isSafeInteger(value)
 const safe = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
 const must = (isValid: (value: unknown) => boolean, words: string) => (value: unknown) =>
@@ -46,16 +16,14 @@ export const valueTypes: Readonly<Record<ValueType, ValueRules>> = {
   id: {
     request: () => ({ type: 'integer', ...safe }),
     response: () => ({ type: 'integer' }),
-    filter: 'ordered',
-    isSortable: true,
+    comparison: byOrder,
     fits: isInteger,
     constant: isSafe,
   },
   integer: {
     request: () => ({ type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }),
     response: () => ({ type: 'integer' }),
-    filter: 'ordered',
-    isSortable: true,
+    comparison: byOrder,
     fits: isInteger,
     constant: must(
       (value) => Number.isInteger(value) && Math.abs(Number(value) + 0.5) < 2 ** 31,
@@ -65,8 +33,7 @@ export const valueTypes: Readonly<Record<ValueType, ValueRules>> = {
   bigint: {
     request: () => ({ type: ['integer', 'string'], ...safe, pattern: '^-?(0|[1-9][0-9]{0,18})$' }),
     response: () => ({ type: ['integer', 'string'] }),
-    filter: 'ordered',
-    isSortable: true,
+    comparison: byOrder,
     bind:
       ({ reject }) =>
       (value) =>
@@ -76,16 +43,16 @@ export const valueTypes: Readonly<Record<ValueType, ValueRules>> = {
   },
   number: {
     request: () => ({ type: 'number' }),
-    filter: 'ordered',
-    isSortable: true,
+    comparison: byOrder,
+    // Decimals of PostgreSQL are texts; `validate` warns about those that a number may not represent.
+    read: (value) => (typeof value === 'string' ? Number(value) : value),
     fits: (value) => typeof value === 'number',
     constant: must(Number.isFinite, 'a number'),
   },
   text: {
     request: ({ length }) => ({ type: 'string', ...(length !== undefined && { maxLength: length }) }),
     response: () => ({ type: 'string' }),
-    filter: 'equal',
-    isSortable: true,
+    comparison: byEquality,
     isLarge: true,
     fits: (value) => typeof value === 'string',
     constant: (value, { length = Infinity }) => {
@@ -95,15 +62,13 @@ export const valueTypes: Readonly<Record<ValueType, ValueRules>> = {
   },
   boolean: {
     request: () => ({ type: 'boolean' }),
-    filter: 'equal',
-    isSortable: true,
+    comparison: byEquality,
     fits: (value) => typeof value === 'boolean',
     constant: must((value) => typeof value === 'boolean', 'true or false'),
   },
   timestamp: {
     request: () => ({ type: 'string', format: 'date-time' }),
-    filter: 'ordered',
-    isSortable: true,
+    comparison: byOrder,
     bind:
       ({ reject, hasMicroseconds }) =>
       (value) =>
@@ -116,8 +81,7 @@ export const valueTypes: Readonly<Record<ValueType, ValueRules>> = {
   },
   date: {
     request: () => ({ type: 'string', format: 'date' }),
-    filter: 'ordered',
-    isSortable: true,
+    comparison: byOrder,
     bind:
       ({ reject }) =>
       (value) =>
@@ -127,8 +91,7 @@ export const valueTypes: Readonly<Record<ValueType, ValueRules>> = {
   },
   json: {
     request: () => ({}),
-    filter: 'none',
-    isSortable: false,
+    comparison: notCompared,
     isLarge: true,
     bind: ({ column, reject }) => {
       const write = makeJsonWriter(column.limits)
@@ -142,12 +105,49 @@ export const valueTypes: Readonly<Record<ValueType, ValueRules>> = {
   uuid: {
     request: () => ({ type: 'string', format: 'uuid', maxLength: 36 }),
     response: () => ({ type: 'string', format: 'uuid' }),
-    filter: 'equal',
-    isSortable: true,
+    comparison: byEquality,
     bind: () => (value) => String(value).toLowerCase(), // as PostgreSQL stores it; SQLite compares text
     fits: isText(/^[\da-f]{8}-([\da-f]{4}-){3}[\da-f]{12}$/i),
     constant: must(isText(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/), 'a UUID in lower case'),
   },
+  enum: enumRules,
+  numeric: numericRules,
+  bytes: bytesRules,
+  literal: literalRules,
+  array: {
+    request: (column) => ({ type: 'array', items: itemOf(column).request() }),
+    response: (column) => ({ type: 'array', items: itemOf(column).response() }),
+    comparison: notCompared,
+    isLarge: true,
+    bind: ({ column, reject, ...place }) => {
+      const { item, rules } = itemOf(column)
+      const isJson = item.type === 'json' && place.kind === 'sqlite' // the whole array is written as JSON
+      const rejectItem = (expected: string) => reject(`an array in which each element is ${expected}`)
+      const one = isJson ? undefined : rules.bind?.({ column: item, reject: rejectItem, ...place })
+      return (values) =>
+        bindList(one === undefined ? (values as unknown[]) : (values as unknown[]).map(one), place.kind)
+    },
+    read: (value, column) => {
+      const { item, rules } = itemOf(column)
+      const { read } = rules
+      return read === undefined || !Array.isArray(value) ? value : value.map((one) => read(one, item))
+    },
+    fits: (value, column) => {
+      const { item, rules } = itemOf(column)
+      return Array.isArray(value) && value.every((one) => rules.fits(one, item))
+    },
+  },
+}
+
+function itemOf({ items: item = { type: 'text' } }: TypedColumn) {
+  const rules = valueTypes[item.type]
+  return { item, rules, request: () => rules.request(item), response: () => describeResponse(item) }
+}
+
+/** Returns the schema of a value in responses. */
+export function describeResponse(column: TypedColumn): Schema {
+  const { request, response = request } = valueTypes[column.type]
+  return response(column)
 }
 
 function toBigint(value: unknown): bigint | undefined {

@@ -1,7 +1,8 @@
 import type { DatabaseKind } from 'waypost'
 import type { PlanColumn } from './plan.ts'
 import { compareTime, storeTime } from './time-form.ts'
-import { valueTypes, type Reject } from './value-types.ts'
+import type { Reject } from './value-rules.ts'
+import { valueTypes } from './value-types.ts'
 
 /** A value of a request that matches its schema and that no database can store. */
 export class InvalidValue extends Error {}
@@ -26,7 +27,7 @@ export function makeBind(name: string, column: PlanColumn, { kind, use = 'compar
     throw new InvalidValue(`"${name}" must be ${expected}`)
   }
   const hasMicroseconds = kind === 'postgresql' || use !== 'store' || column.form !== undefined
-  const plain = valueTypes[column.type].bind?.({ column, reject, hasMicroseconds }) ?? ((value: unknown) => value)
+  const plain = valueTypes[column.type].bind?.({ column, reject, kind, hasMicroseconds }) ?? ((value: unknown) => value)
   const bind = kind === 'postgresql' || column.type !== 'timestamp' ? plain : makeFormBind(column, plain, use)
   // Null in a JSON column that does not allow it is the JSON value null.
   return (value) => (value === null && (column.type !== 'json' || column.null) ? null : bind(value))
@@ -37,11 +38,4 @@ function makeFormBind({ form, written }: PlanColumn, plain: Bind, use: BindUse):
   const stored = form === 'mixed' ? written! : form
   if (use === 'store') return (value) => storeTime(stored, plain(value) as string)
   return (value) => compareTime(form, plain(value) as string, use === 'compare' ? 'exact' : use)
-}
-
-/** Binds a list as one parameter. */
-export function bindList(values: readonly unknown[], kind: DatabaseKind): unknown {
-  if (kind === 'postgresql') return { toPostgres: () => values }
-  // JSON text, written so that integers beyond 2^53 keep their digits.
-  return `[${values.map((value) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
 }

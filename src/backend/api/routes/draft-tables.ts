@@ -1,6 +1,6 @@
 import type { TableRequest } from '../../../build/index.ts'
 import { Type, type Static } from 'typebox'
-import type { TableDesign } from '../../../tables/index.ts'
+import { maxPrecision, type TableDesign } from '../../../tables/index.ts'
 import type { ColumnPlace, ColumnUse, LostUse } from '../../../definition/index.ts'
 import type { Draft } from '../../draft/draft.ts'
 import type { PlannedDraft } from '../../draft/planned-draft.ts'
@@ -16,7 +16,8 @@ import { respondSaved, draftOf, draftSaved, loadClasses, refuseAsProblem } from 
 const name = Type.String({ maxLength: 200 })
 const names = Type.Array(name, { maxItems: 1000 })
 const columnType = oneOf(
-  'id', 'integer', 'bigint', 'number', 'text', 'boolean', 'timestamp', 'date', 'json', 'uuid', 'other',
+  'id', 'integer', 'bigint', 'number', 'text', 'boolean', 'timestamp', 'date', 'json', 'uuid', 'enum',
+  'numeric', 'array', 'bytes', 'literal', 'other',
 ) // prettier-ignore
 
 const column = record({
@@ -26,12 +27,17 @@ const column = record({
   type: columnType,
   /** Maximum number of characters of a text. */
   length: Type.Optional(Type.Integer({ minimum: 1, maximum: 9_999_999 })),
+  /** The values of an enum. */
+  values: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 200 })),
+  /** The digits of a decimal, and how many of them follow the point. */
+  precision: Type.Optional(Type.Integer({ minimum: 1, maximum: maxPrecision })),
+  scale: Type.Optional(Type.Integer({ minimum: 0, maximum: maxPrecision })),
   null: Type.Optional(Type.Literal(true)),
   /** A constant, or `now`. */
   default: Type.Optional(Type.Unknown()),
   unique: Type.Optional(Type.Literal(true)),
-  /** A table, whose key is meant, or `TABLE.COLUMN`. */
-  references: Type.Optional(name),
+  /** A table, whose key is meant, or `TABLE.COLUMN`; a map for a table of another schema. */
+  references: Type.Optional(Type.Union([name, record({ table: name, column: name })])),
   on_delete: Type.Optional(oneOf('cascade', 'set null', 'set default', 'restrict')),
 })
 

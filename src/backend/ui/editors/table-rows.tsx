@@ -2,15 +2,13 @@ import { ActionIcon, Button, Checkbox, MultiSelect, NativeSelect, TextInput } fr
 import { Plus, RotateCcw, X } from 'lucide-react'
 import { useId, useRef } from 'react'
 import { ChoiceSelect } from '../edit/choices.tsx'
+import { DefaultCell, TypeCell, type CellProps } from './table-cells.tsx'
 import { tableEditorTexts as texts } from './table-texts.ts'
 import {
-  columnTypes,
   makeRow,
   suggestions,
   toName,
   withReference,
-  withType,
-  type ColumnType,
   type ReferencedTable,
   type Row,
   type TableState,
@@ -24,7 +22,22 @@ interface PartProps {
 }
 
 /** Where problems of a column are. */
-const rowParts = ['', 'name', 'type', 'length', 'default', 'null', 'unique', 'references', 'on_delete'] as const
+const rowParts = [
+  '',
+  'name',
+  'type',
+  'length',
+  'values',
+  'add_values',
+  'remove_values',
+  'precision',
+  'scale',
+  'default',
+  'null',
+  'unique',
+  'references',
+  'on_delete',
+] as const
 
 /** The columns of a table, one line for each. */
 export function Columns({
@@ -192,73 +205,6 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
           </p>
         ))}
       </div>
-    </div>
-  )
-}
-
-interface CellProps {
-  readonly row: Row
-  /** The name of the column, for labels. */
-  readonly name: string
-  /** Marks a field that one of these parts of the column is wrong in. */
-  markOf(...parts: readonly string[]): object
-  onChange(row: Row): void
-}
-
-/** The type, and the length of texts. */
-function TypeCell({ row, name, markOf, onChange }: CellProps) {
-  return (
-    <div role="cell" className="column-type">
-      {row.type === 'id' ? (
-        <span className="soft">{texts.idText}</span>
-      ) : (
-        <NativeSelect
-          aria-label={texts.typeOf(name)}
-          data={row.type === 'other' ? ['other'] : [...columnTypes]}
-          value={row.type}
-          disabled={row.isRemoved}
-          {...markOf('type')}
-          onChange={(event) => onChange(withType(row, event.currentTarget.value as ColumnType))}
-        />
-      )}
-      {row.type === 'text' ? (
-        <TextInput
-          aria-label={texts.lengthOf(name)}
-          placeholder={texts.length}
-          inputMode="numeric"
-          value={row.length}
-          disabled={row.isRemoved}
-          {...markOf('type', 'length')}
-          onChange={(event) => onChange({ ...row, length: event.currentTarget.value.replaceAll(/\D/g, '') })}
-        />
-      ) : null}
-    </div>
-  )
-}
-
-function DefaultCell({ row, name, markOf, onChange }: CellProps) {
-  return (
-    <div role="cell" data-head={texts.default}>
-      {row.type === 'id' ? null : row.type === 'boolean' ? (
-        <NativeSelect
-          aria-label={texts.defaultOf(name)}
-          data={[{ value: '', label: texts.noDefault }, 'true', 'false']}
-          value={row.default}
-          disabled={row.isRemoved}
-          {...markOf('default')}
-          onChange={(event) => onChange({ ...row, default: event.currentTarget.value })}
-        />
-      ) : (
-        <TextInput
-          aria-label={texts.defaultOf(name)}
-          dir="auto"
-          placeholder={row.type === 'timestamp' ? 'now' : texts.noDefault}
-          value={row.default}
-          disabled={row.isRemoved}
-          {...markOf('default')}
-          onChange={(event) => onChange({ ...row, default: event.currentTarget.value })}
-        />
-      )}
     </div>
   )
 }

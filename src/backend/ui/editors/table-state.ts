@@ -14,11 +14,16 @@ export interface Row {
   readonly was?: string | undefined
   readonly name: string
   readonly type: ColumnType
+  /** The length of a text, or the digits of a decimal: `10,2`. */
   readonly length: string
+  readonly values: readonly string[]
   readonly default: string
   readonly isNull: boolean
   readonly isUnique: boolean
+  /** Shown as `TABLE.COLUMN`. */
   readonly references: string
+  /** The object of a reference to a table of another schema. */
+  readonly target?: Exclude<DesignColumn['references'], string | undefined> | undefined
   readonly onDelete: string
   /** Whether only its name can change. */
   readonly isFixed: boolean
@@ -39,7 +44,7 @@ let lastId = 0
 export function makeRow(row: Partial<Row> = {}): Row {
   lastId += 1
   return {
-    name: '', type: 'text', length: '', default: '', isNull: false, isUnique: false, references: '', onDelete: '',
+    name: '', type: 'text', length: '', values: [], default: '', isNull: false, isUnique: false, references: '', onDelete: '',
     isFixed: false, isRemoved: false, ...row, id: lastId,
   } // prettier-ignore
 }
@@ -54,11 +59,12 @@ export function toState({ design, fixed }: LoadedTable): TableState {
       was: column.was,
       name: column.name,
       type: column.type,
-      length: column.length === undefined ? '' : String(column.length),
+      length: showLength(column),
+      values: column.values ?? [],
       default: showDefault(column.default),
       isNull: column.null === true,
       isUnique: column.unique === true,
-      references: column.references ?? '',
+      ...toReference(column.references),
       onDelete: column.on_delete ?? '',
       isFixed: fixed.includes(column.name),
     }),
@@ -81,19 +87,32 @@ export function toDesign({ name, rows, key, unique, index }: TableState): Design
   const listsOf = (lists: readonly (readonly number[])[]) => lists.map(namesOf).filter((list) => list.length > 0)
   const columns = kept.map((row): DesignColumn => {
     const length = Number(row.length)
+    const [precision = 0, scale = 0] = row.length.split(',').map(Number)
     return {
       name: row.name,
       ...(row.was !== undefined && { was: row.was }),
       type: row.type,
       ...(row.type === 'text' && Number.isInteger(length) && length > 0 && { length }),
+      ...(row.type === 'numeric' && precision > 0 && { precision, ...(scale > 0 && { scale }) }),
+      ...(row.type === 'enum' && { values: [...row.values] }),
       ...(row.isNull && { null: true }),
       ...(row.default !== '' && { default: readDefault(row) }),
       ...(row.isUnique && { unique: true }),
-      ...(row.references !== '' && { references: row.references }),
+      ...(row.references !== '' && { references: row.target ?? row.references }),
       ...(row.references !== '' && row.onDelete !== '' && { on_delete: row.onDelete as 'cascade' }),
     }
   })
   return { name, columns, key: namesOf(key), unique: listsOf(unique), index: listsOf(index) }
+}
+
+function showLength({ length, precision, scale }: DesignColumn): string {
+  if (precision !== undefined) return `${precision},${scale ?? 0}`
+  return length === undefined ? '' : String(length)
+}
+
+function toReference(references: DesignColumn['references']): Pick<Row, 'references' | 'target'> {
+  if (typeof references !== 'object') return { references: references ?? '' }
+  return { references: `${references.table}.${references.column}`, target: references }
 }
 
 /** Returns the names of the columns and keys that differ; none for a new table. */
@@ -115,7 +134,7 @@ function showDefault(value: unknown): string {
 
 /** Text that is not a value of the type stays text: the server says what it must be. */
 function readDefault({ type, default: text }: Row): unknown {
-  if (type === 'text' || type === 'timestamp' || type === 'date' || type === 'uuid') return text
+  if (['text', 'timestamp', 'date', 'uuid', 'enum', 'numeric'].includes(type)) return text
   try {
     return JSON.parse(text)
   } catch {
@@ -133,7 +152,8 @@ const numbers: ReadonlySet<ColumnType> = new Set(['integer', 'bigint', 'number']
 /** Keeps the default if it is a value of the other type too. */
 export function withType(row: Row, type: ColumnType): Row {
   const keepsDefault = type === row.type || (numbers.has(type) && numbers.has(row.type))
-  return { ...row, type, ...(keepsDefault ? {} : { default: '', length: '' }) }
+  const length = type === 'numeric' ? '10,2' : ''
+  return { ...row, type, ...(keepsDefault ? {} : { default: '', length }) }
 }
 
 /** A table that columns can reference. */
@@ -146,7 +166,7 @@ export interface ReferencedTable {
 /** A new column gets the type of the key, and a name after the table. */
 export function withReference(row: Row, references: string, tables: readonly ReferencedTable[]): Row {
   const key = tables.find(({ name }) => name === references)?.key
-  if (row.isFixed || key === undefined) return { ...row, references }
+  if (row.isFixed || key === undefined) return { ...row, references, target: undefined }
   const one = references
     .replace(/^app_(?=.)/, '')
     .replace(/ies$/, 'y')
@@ -155,6 +175,7 @@ export function withReference(row: Row, references: string, tables: readonly Ref
   return {
     ...withType(row, type),
     references,
+    target: undefined,
     length: key.length === null ? '' : String(key.length),
     name: row.name === '' ? `${one}_id` : row.name,
   }
@@ -169,5 +190,5 @@ export const suggestions: readonly Pick<Row, 'name' | 'type' | 'default'>[] = [
 ]
 
 export const columnTypes: readonly ColumnType[] = [
-  'text', 'integer', 'bigint', 'number', 'boolean', 'timestamp', 'date', 'uuid', 'json',
+  'text', 'integer', 'bigint', 'number', 'numeric', 'boolean', 'enum', 'timestamp', 'date', 'uuid', 'json',
 ] // prettier-ignore

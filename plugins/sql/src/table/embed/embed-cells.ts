@@ -1,6 +1,6 @@
-import type { DatabaseKind } from 'waypost'
+import { writeDecimal, type DatabaseKind } from 'waypost'
 import { readInteger, readTimestamp } from 'waypost/sql'
-import type { PlanColumn } from '../plan.ts'
+import type { PlanColumn, TypedColumn } from '../plan.ts'
 import { writeRead } from '../time-form.ts'
 
 /** How the values of embedded rows are read. */
@@ -18,6 +18,7 @@ export interface CellOptions {
 export function writeCell(column: PlanColumn, name: string, { kind, jsonAsText }: CellOptions): string {
   const { type } = column
   // A cast to text removes the blanks at the end of a `char(5)`.
+  if (kind === 'postgresql' && type === 'array') return `array_to_json(${name}::text[])::text`
   if (kind === 'postgresql')
     return type === 'text' ? `case when ${name} is not null then concat(${name}) end` : `${name}::text`
   const read = writeRead(column, name)
@@ -30,6 +31,8 @@ export function writeCell(column: PlanColumn, name: string, { kind, jsonAsText }
       return `case typeof(${name}) ${noBytes} else ${name} end`
     case 'number':
       return `case typeof(${name}) ${digits} ${noBytes} else ${name} end`
+    case 'bytes':
+      return `case typeof(${name}) when 'blob' then hex(${name}) when 'null' then null else ${unfit} end`
     case 'json':
       return jsonAsText ? writeJsonText(name) : `case typeof(${name}) ${digits} ${noBytes} else ${name} end`
     default: {
@@ -62,8 +65,15 @@ type Read = (cell: string | number) => unknown
 
 const unchanged: Read = (cell) => cell
 
-function postgresReader({ type }: PlanColumn, { jsonAsText }: CellOptions): Read {
+function postgresReader({ type, items }: TypedColumn, options: CellOptions): Read {
+  const { jsonAsText } = options
   switch (type) {
+    case 'bytes':
+      return (cell) => Buffer.from(String(cell).slice(String.raw`\x`.length), 'hex')
+    case 'array': {
+      const read = postgresReader(items!, { ...options, jsonAsText: false })
+      return (cell) => (JSON.parse(String(cell)) as Cell[]).map((one) => (one === null ? null : read(one)))
+    }
     case 'id':
     case 'integer':
     case 'bigint':
@@ -85,6 +95,12 @@ function sqliteReader(column: PlanColumn, { jsonAsText }: CellOptions): Read {
   const { type } = column
   if (writeRead(column, '') !== undefined) return unchanged
   switch (type) {
+    case 'numeric':
+      return (cell) => writeDecimal(BigInt(cell), column.scale ?? 0)
+    case 'bytes':
+      return (cell) => (typeof cell === 'string' ? Buffer.from(cell, 'hex') : cell)
+    case 'array':
+      return readJson
     case 'number':
       return Number
     case 'boolean':
