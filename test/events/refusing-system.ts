@@ -46,8 +46,11 @@ export function holdWorkers(system: System) {
   return hold
 }
 
+const unreachable = () => sqlErrors.WP_STORE_UNREACHABLE({ database: 'test', host: 'test', reason: 'it is away' })
+export const storeBusy = () => sqlErrors.WP_STORE_BUSY({ database: 'test', seconds: 5 })
+
 /** A System of which some statements can be made to fail; all of them by default. */
-export function breakable(system: System, which = '') {
+export function breakable(system: System, which = '', fail = unreachable) {
   let left = 0
   let failed = 0
   return {
@@ -55,7 +58,7 @@ export function breakable(system: System, which = '') {
       if (left === 0 || !text.includes(which)) return
       left--
       failed++
-      throw sqlErrors.WP_STORE_UNREACHABLE({ database: 'test', host: 'test', reason: 'it is away' })
+      throw fail()
     }),
     failed: () => failed,
     /** Fails the next so many of them; all by default, until it is mended. */

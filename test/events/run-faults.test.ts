@@ -5,7 +5,7 @@ import { correctTimes } from '../../src/events/lanes/correct-times.ts'
 import { allLanes } from '../../src/events/lanes/shares.ts'
 import { runDue } from '../../src/events/run/run-due.ts'
 import type { ListenerTermsOfRuns, RunOptions } from '../../src/events/run/run-loop.ts'
-import { breakable } from './refusing-system.ts'
+import { breakable, storeBusy } from './refusing-system.ts'
 import { onBothDatabases, type World } from './world.ts'
 
 const hour = 3_600_000
@@ -72,6 +72,19 @@ onBothDatabases('runs of listeners when something fails', (world) => {
       onError: () => undefined,
     })
     assert.equal(broken.failed(), 1)
+    assert.deepEqual(
+      (await runs(world())).map(({ status, lost }) => [status, lost]),
+      [['done', 0]],
+    )
+  })
+
+  test('are recorded after a database that is busy for a while, without failing the command', async () => {
+    listen(world(), 'plain')
+    await world().dispatch('note', 1)
+    const busy = breakable(world().system, 'entry.verdict', storeBusy)
+    busy.fail(2)
+    await world().execute({ system: busy.system, runs: terms(world(), [], [plain]) })
+    assert.equal(busy.failed(), 2)
     assert.deepEqual(
       (await runs(world())).map(({ status, lost }) => [status, lost]),
       [['done', 0]],

@@ -1,5 +1,6 @@
-import { isWaypostError, type Clock, type Settings } from '../../kit/index.ts'
+import type { Clock, Settings } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
+import { Patience } from '../patience.ts'
 import { makeWakeSignal } from '../wake-signal.ts'
 import { claimRuns, findDueListeners, releaseLostRuns, type ClaimedRun } from './claim-runs.ts'
 import { recordRuns, type RunOutcome, type RunVerdict } from './record-runs.ts'
@@ -118,22 +119,20 @@ export class RunLoop {
     await this.#running
     await Promise.all([...this.#active.values()].map(({ ended }) => ended))
     clearTimeout(timer)
-    await this.#flushing
-    await this.#flush().catch((error: unknown) => this.#parts.onFailure(error))
+    await (this.#flushing ??= this.#flushSoon())
     await this.#parts.executor.close()
   }
 
   async #loop(): Promise<void> {
-    for (let errors = 0; !this.#isStopping;) {
+    for (const patience = new Patience(this.#parts.clock); !this.#isStopping;) {
       let found = 0
       try {
         found = await this.#claim()
-        errors = 0
+        patience.succeeded()
       } catch (error) {
-        errors++
         this.#nextLostAt = -Infinity // it may have claimed some
-        if (errors > 1 || !isWaypostError(error)) this.#parts.onFailure(error)
-        await this.#wake.wait(Math.min(idleMs * 2 ** errors, maxPauseMs))
+        if (patience.isOver(error)) this.#parts.onFailure(error)
+        await this.#wake.wait(Math.min(idleMs * 2 ** (patience.failures - 1), maxPauseMs))
         continue
       }
       if (found === 0) await this.#wake.wait(idleMs)
@@ -230,14 +229,16 @@ export class RunLoop {
 
   async #flushSoon(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, batchMs))
-    for (let pauseMs = idleMs; this.#outcomes.length > 0; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+    for (const patience = new Patience(this.#parts.clock); this.#outcomes.length > 0;) {
       try {
         await this.#flush()
+        patience.succeeded()
       } catch (error) {
-        // They stay, even if the worker stops or is not live: those of runs that others have taken over change nothing.
-        this.#parts.onFailure(error)
-        if (this.#isStopping) break
-        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+        // They stay, even if the worker is not live: those of runs that others have taken over change nothing.
+        const isOver = patience.isOver(error)
+        if (isOver) this.#parts.onFailure(error)
+        if (isOver && this.#isStopping) break
+        await new Promise((resolve) => setTimeout(resolve, Math.min(idleMs * 2 ** (patience.failures - 1), maxPauseMs)))
       }
     }
     this.#flushing = undefined

@@ -12,8 +12,9 @@ import { maxLost, type EndedDelivery } from '../lanes/end-deliveries.ts'
 import { Memory } from './memory.ts'
 import { Reader, type ReaderOptions } from './reader.ts'
 import { RunLoop, type RunOptions } from '../run/run-loop.ts'
+import { Patience } from '../patience.ts'
 import { makeWakeSignal } from '../wake-signal.ts'
-import { isExternal, Recorder, type Summary } from './recorder.ts'
+import { Recorder, type Summary } from './recorder.ts'
 import type { Loaded } from './queues.ts'
 
 const idleMs = 250
@@ -126,22 +127,21 @@ class Worker {
     signal?.addEventListener('abort', stop, { once: true })
     if (signal?.aborted) stop()
     try {
-      for (let errors = 0; !this.#isStopping || this.#isBusy();) {
+      for (const patience = new Patience(this.#options.clock); !this.#isStopping || this.#isBusy();) {
         const next = await (this.#isStopping ? this.#drain() : this.#step()).catch((error: unknown) => {
           // A suspended process finds its connections closed. Only a second error shows that System is unavailable.
-          if (watch || errors > 0 || !isExternal(error)) this.#failures.push(error)
-          else errors++
+          if (patience.isOver(error) || watch) this.#failures.push(error)
           return 'again' as const
         })
         if (this.#failures.length > 0 && onFailure !== undefined) {
           if (!this.#report(onFailure)) onFailure = undefined
-          await this.#wake.wait(Math.min(idleMs * 2 ** errors++, maxPauseMs))
+          await this.#wake.wait(Math.min(idleMs * 2 ** patience.failures, maxPauseMs))
           continue
         }
         if (this.#failures.length > 0) stop()
         if (next === 'end') stop()
         else if (next !== 'again') {
-          errors = 0
+          patience.succeeded()
           outage.succeeded()
         }
         await this.#pauseAfter(next)

@@ -223,6 +223,6 @@ export class Recorder {
   }
 }
 
-export function isExternal(error: unknown): boolean {
+function isExternal(error: unknown): boolean {
   return isWaypostError(error) && error.kind === 'external'
 }

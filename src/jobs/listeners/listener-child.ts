@@ -74,7 +74,7 @@ async function run({ run: claimed, timeoutMs, once }: Extract<ToChild, { run: un
     signal: new AbortController().signal,
     lateMs: 2 ** 31 - 1, // the worker ends this process
     progress,
-    onLocked: () => void send({ locked: id, turn }),
+    onLocked: () => send({ locked: id, turn }),
   })
   await send({ ended: id, turn, result })
 }

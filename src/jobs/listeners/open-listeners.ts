@@ -49,7 +49,7 @@ interface RunHow {
   readonly lateMs: number
   progress(value: number, text?: string): void
   /** Called when the transaction of the run keeps all others from writing, on SQLite. */
-  onLocked?(): void
+  onLocked?(): Promise<void>
 }
 
 /** The listeners of one release, with their code. */
@@ -157,7 +157,7 @@ function limitRun(host: Host, run: ClaimedRun, { timeoutMs, onLocked, stop }: Li
         if (host.system.kind === 'postgresql') return limitIdle(transaction, timeoutMs + idleReserveMs)
         clearTimeout(onceLimit) // not counted: how long it waited for the transactions of others
         onceLimit = begin(maxOnceSqliteMs, errors.WP_SERVER_LISTENER_ONCE({ name, seconds: maxOnceSqliteMs / 1000 }))
-        onLocked?.()
+        await onLocked?.() // before the code, which may block this process
       },
       confirm: (transaction: unknown) => confirmRun(host, transaction, run),
     },

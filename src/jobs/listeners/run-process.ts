@@ -11,6 +11,8 @@ import { readMessage, type FromChild, type ToChild } from './protocol.ts'
 const idleMs = 60_000
 const startMs = 60_000
 const lateMs = 2000
+/** The same for a run that keeps all others from writing. */
+const lateLockedMs = 500
 const memoryIntervalMs = 500
 const progressIntervalMs = 500
 /** What a process needs besides the memory of its listeners. */
@@ -147,7 +149,7 @@ export class RunProcess {
   }
 
   /** A process that does not end a run in time is ended itself: its event loop is blocked, or the action does not stop. */
-  #limit(task: Running, timeoutMs = task.listener.timeoutMs): void {
+  #limit(task: Running, { timeoutMs, late } = { timeoutMs: task.listener.timeoutMs, late: lateMs }): void {
     task.overdueAt = performance.now() + timeoutMs
     task.timer ??= setTimeout(() => {
       const now = performance.now()
@@ -158,7 +160,7 @@ export class RunProcess {
         // If several are overdue, one of them keeps the others from ending.
         return overdue.length === 1 ? { kind: 'failed', reason } : { kind: 'lost', reason }
       })
-    }, timeoutMs + lateMs)
+    }, timeoutMs + late)
   }
 
   #limitLocked({ locked: id, turn }: Extract<FromChild, { locked: string }>): void {
@@ -166,7 +168,7 @@ export class RunProcess {
     if (task?.run.turn !== turn || !task.listener.once) return
     clearTimeout(task.timer)
     delete task.timer
-    this.#limit(task, Math.min(task.listener.timeoutMs, maxOnceSqliteMs))
+    this.#limit(task, { timeoutMs: Math.min(task.listener.timeoutMs, maxOnceSqliteMs), late: lateLockedMs })
   }
 
   #noteProgress({ progress: id, turn, value, text }: Extract<FromChild, { progress: string }>): void {
