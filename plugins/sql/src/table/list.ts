@@ -70,9 +70,9 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
     )
     const next = hasNext ? writeCursor(digest(), readValues(page.at(-1)!, names)) : null
     const extras = names.filter((name) => !Object.hasOwn(plan.types, name))
-    const { texts, unfit } = toResponse(page, { embeds, extras, context })
     const others = { next, ...(counted && { count: counted[0]![countAlias] }) }
     await restAfter(rows)
+    const { texts, unfit } = toResponse(page, { embeds, extras, context })
     if (texts === undefined) return markUnfit({ entry: page, ...others }, unfit)
     return new JsonText(`{"entry":[${texts.join()}],${JSON.stringify(others).slice(1)}`, unfit)
   }

@@ -23,18 +23,19 @@ export function writeCell(column: PlanColumn, name: string, { kind, jsonAsText }
     return type === 'text' ? `case when ${name} is not null then concat(${name}) end` : `${name}::text`
   const read = writeRead(column, name)
   if (read !== undefined) return read
-  const noBytes = `when 'blob' then ${unfit}`
+  const noBytes = "when 'blob' then 'bytes'" // fits no type
   const digits = `when 'real' then printf('%!.17g', ${name})`
   switch (type) {
     case 'text':
     case 'uuid':
-      return `case typeof(${name}) ${noBytes} else ${name} end`
+      return `case typeof(${name}) when 'blob' then 0 else ${name} end`
     case 'number':
       return `case typeof(${name}) ${digits} ${noBytes} else ${name} end`
     case 'bytes':
       return `case typeof(${name}) when 'blob' then hex(${name}) when 'null' then null else ${unfit} end`
     case 'json':
-      return jsonAsText ? writeJsonText(name) : `case typeof(${name}) ${digits} ${noBytes} else ${name} end`
+      // A text: what `json_quote` returns would be a part of the array.
+      return jsonAsText ? `${writeJsonText(name)} || ''` : `case typeof(${name}) ${digits} ${noBytes} else ${name} end`
     default: {
       const isSafe = `${name} between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`
       const integer = `when 'integer' then case when ${isSafe} then ${name} else cast(${name} as text) end`
@@ -42,9 +43,6 @@ export function writeCell(column: PlanColumn, name: string, { kind, jsonAsText }
     }
   }
 }
-
-/** A value that fits no text, in place of bytes. */
-const unfit = '0'
 
 /** Writes a JSON column as text. A text of SQLite that is not JSON becomes a string. */
 export function writeJsonText(name: string): string {
