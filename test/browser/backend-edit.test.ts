@@ -58,11 +58,11 @@ describe('editing in dev', { timeout: 600_000 }, () => {
       if (route.request().url().includes('/draft/table')) failed += 1
       return route.fulfill(gateway)
     })
-    await page.evaluate(() => {
-      const { now } = Date
-      Date.now = () => now() + 60_000 // what was loaded is no longer recent
-      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
-    })
+    // What was loaded is no longer recent.
+    await page.evaluate(
+      `{ const { now } = Date; Date.now = () => now() + 60_000 }
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`,
+    )
     await until('loading fails as often as it is tried', () => failed === 3)
     await page.waitForTimeout(100)
     await page.unrouteAll()

@@ -32,7 +32,7 @@ export function writeCell(column: PlanColumn, name: string, { kind, jsonAsText }
     case 'number':
       return `case typeof(${name}) ${digits} ${noBytes} else ${name} end`
     case 'bytes':
-      return `case typeof(${name}) when 'blob' then hex(${name}) when 'null' then null else ${unfit} end`
+      return `case typeof(${name}) when 'blob' then hex(${name}) when 'null' then null else 0 end`
     case 'json':
       // A text: what `json_quote` returns would be a part of the array.
       return jsonAsText ? `${writeJsonText(name)} || ''` : `case typeof(${name}) ${digits} ${noBytes} else ${name} end`
