@@ -92,7 +92,7 @@ const without = Type.Optional(
   }),
 )
 
-const method = closed('a method', {
+const ownKeys = closed('a method', {
   summary: Type.Optional(
     Type.String({
       title: 'one line of at most 120 characters',
@@ -165,6 +165,15 @@ const method = closed('a method', {
     }),
   ),
 })
+
+const method = {
+  ...ownKeys,
+  keyHints: {
+    maxSize:
+      'Only files of a multipart body have it: { type: file, maxSize: 5mb }. The limit of the body is body_limit',
+    middleware: 'Write steps: [{ NAME: src/FILE.ts }]',
+  },
+}
 
 const routeKeys = {
   version: Type.Optional(Type.Literal(1, { description: 'Version of the definition language' })),
@@ -344,7 +353,14 @@ const section = <Value extends TSchema>(value: Value, title: string, description
 
 export const schemasLanguage: TSchema = mapOf(schemaPlace('A JSON Schema'), { names: 'a schema', ...plainNames })
 
-export const language: TSchema = closed('waypost.yml', {
+/** Keys that people write in the wrong place. */
+const misplaced = {
+  steps: 'Write "steps" in a method, a route or a group of "routes"',
+  methods: 'Write "methods" below a path in "routes"',
+  request: 'Write "request" in a method',
+}
+
+const sections = closed('waypost.yml', {
   routes: section(
     Type.Record(Type.String(), routeLanguage, { title: routesTitle }),
     'a map of path to route',
@@ -403,3 +419,5 @@ export const language: TSchema = closed('waypost.yml', {
     'npm packages or files that provide classes, routes or hooks',
   ),
 })
+
+export const language: TSchema = { ...sections, keyHints: misplaced }

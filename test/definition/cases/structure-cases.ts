@@ -10,6 +10,22 @@ export const structureCases: readonly Case[] = [
     ],
   },
   {
+    name: 'steps outside of routes',
+    files: { 'waypost.yml': 'steps: [{ a: src/a.ts }]\nroutes: {}\n' },
+    problems: [
+      'waypost.yml:1:1 «steps» WP_DEFINITION_KEY_UNKNOWN "steps" is not a valid key of waypost.yml | Write "steps" in a method, a route or a group of "routes"',
+    ],
+  },
+  {
+    name: 'the size of a file where a body is meant',
+    files: {
+      'waypost.yml': 'routes:\n  /a:\n    methods:\n      POST: { scopes: [a], maxSize: 5mb, action: src/a.ts }\n',
+    },
+    problems: [
+      'waypost.yml:4:28 «maxSize» WP_DEFINITION_KEY_UNKNOWN "maxSize" is not a valid key of a method | Only files of a multipart body have it: { type: file, maxSize: 5mb }. The limit of the body is body_limit',
+    ],
+  },
+  {
     name: 'an unknown key that is near to none',
     files: { 'waypost.yml': 'zzzzzzzz: {}\n' },
     problems: [
