@@ -112,7 +112,7 @@ async function serveTodo(): Promise<void> {
   reportServer({ port: server.port, request: { method: 'GET', path: '/todo', headers } })
 }
 
-interface HandWritten {
+export interface HandWritten {
   readonly app: FastifyInstance
   readonly pool: pg.Pool
   /** Verifies the token and its scope, as `onRequest`. */
@@ -120,7 +120,7 @@ interface HandWritten {
 }
 
 /** Fastify with @fastify/jwt (ES256) and pg, as a careful developer writes it. */
-async function openHandWritten(scope: string, tables: string): Promise<HandWritten> {
+export async function openHandWritten(scope: string, tables: string): Promise<HandWritten> {
   const postgres = await startPostgres({ durable: !isTiny })
   const pool = new pg.Pool({ connectionString: await postgres.createDatabase(), max: 10 })
   pool.on('error', () => undefined) // PostgreSQL ends with this process
@@ -144,19 +144,22 @@ async function openHandWritten(scope: string, tables: string): Promise<HandWritt
 }
 
 /** Of the token that `@fastify/jwt` has verified. */
-function subjectOf(request: object): string {
+export function subjectOf(request: object): string {
   return (request as { readonly user: { readonly sub: string } }).user.sub
 }
 
-async function reportHandWritten({ app }: HandWritten, at: string, scope: string): Promise<void> {
+const subject = '3f0c4c1e-5f6e-4b1c-9c53-2f5f5a1d0b11'
+
+/** Lets a server listen, and makes a token of a user. */
+export async function signIn({ app }: HandWritten, scope: string) {
   await app.listen({ host: '127.0.0.1', port: 0 })
-  const token = (app as typeof app & JwtSigner).jwt.sign({
-    sub: '3f0c4c1e-5f6e-4b1c-9c53-2f5f5a1d0b11',
-    scope,
-    client_id: 'x',
-  })
-  const headers = { authorization: `Bearer ${token}` }
+  const token = (app as typeof app & JwtSigner).jwt.sign({ sub: subject, scope, client_id: 'x' })
   const { port } = app.server.address() as AddressInfo
+  return { port, headers: { authorization: `Bearer ${token}` }, subject }
+}
+
+async function reportHandWritten(server: HandWritten, at: string, scope: string): Promise<void> {
+  const { port, headers } = await signIn(server, scope)
   const body = at === '/order' ? tableRequests.POST.body : todoRequests['POST of a to-do'].body
   for (let count = 0; count < 16; count += 1)
     await fetch(`http://127.0.0.1:${port}${at}`, { method: 'POST', headers: { ...headers, ...json }, body })

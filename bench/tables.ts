@@ -14,7 +14,28 @@ export async function measureTables(): Promise<Figure[]> {
   return [
     ...(await compare({ kind: 'table', label: 'sql-table', requests: tableRequests, goal: 1.2 })),
     ...(await compare({ kind: 'todo', label: 'coded', requests: todoRequests, goal: 1 })),
+    ...(await compareEmbeds()),
   ]
+}
+
+/** Compares rows that contain one and several rows of other tables with one statement and with three, written by hand. */
+async function compareEmbeds(): Promise<Figure[]> {
+  const roles = ['embed-waypost', 'embed-one', 'embed-three']
+  const servers = await Promise.all(roles.map((role) => openServer('embed-process.ts', role)))
+  const load = openLoad()
+  const rounds = await takeTurns({ servers, load, ms: 500, rounds: 16 })
+  for (const child of [...servers.map((server) => server.child), load]) child.kill()
+  const label = 'sql-table: GET of 16 rows with one and several embedded rows, times hand-written'
+  return [
+    { how: 'in one statement', index: 1, goal: 1 },
+    { how: 'in three statements', index: 2, goal: 2 },
+  ].flatMap(({ how, index, goal }) => {
+    const of = { indexes: [0, index], names: ['Waypost', `hand-written ${how}`], goal } as const
+    return [
+      ...compareRates(`${label} ${how}`, rounds, of),
+      ...compareCosts('the same by processor time of the server', rounds, of),
+    ]
+  })
 }
 
 interface Compared {

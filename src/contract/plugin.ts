@@ -17,8 +17,8 @@ declare module 'fastify' {
 /**
  * A JSON Schema (2020-12) as data, for example made with TypeBox. In config schemas of plugins and classes,
  * `writeOnly: true` marks a secret, `variable: true` allows `${env.NAME}` in a config of an action, and
- * `x-waypost: 'table' | 'column' | 'sort' | 'connection' | 'event' | 'schema' | 'scope'` says what a string names; `sort` is
- * a column that may begin with `-`.
+ * `x-waypost: 'table' | 'column' | 'sort' | 'filter' | 'connection' | 'event' | 'schema' | 'scope'` says what a string names;
+ * `sort` is a column that may begin with `-`, `filter` a column or one of another row, such as `author.name`.
  */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
 
@@ -176,6 +176,11 @@ export interface ActionDescription {
   readonly request?: JsonSchema
   /** Schema by status; `{ type: 'null' }` for a status without a body, such as 204. */
   readonly responses?: Readonly<Record<string, JsonSchema>>
+  /**
+   * Named schemas, to which the others refer as `schema:///NAME`. Types, clients and `/openapi.json` have them by this name.
+   * Methods that describe the same name must describe the same schema.
+   */
+  readonly schemas?: Readonly<Record<string, JsonSchema>>
   /** What `/openapi.json` and clients should know beyond the schemas. It has no effect on requests. */
   readonly http?: ActionHttp
   /** Anything that `make` needs, as JSON. */

@@ -11,7 +11,7 @@ import { findRoots } from './schema-roots.ts'
 /** Keywords that say nothing about a value, or only what `checkStrict` has checked. */
 const checked: ReadonlySet<string> = new Set([
   'type', 'title', 'description', 'examples', 'deprecated', 'readOnly', 'writeOnly', 'contentEncoding',
-  'contentMediaType', '$defs', 'definitions',
+  'contentMediaType', 'explode', '$defs', 'definitions',
 ]) // prettier-ignore
 const values: ReadonlySet<string> = new Set(['default', 'const', 'enum'])
 

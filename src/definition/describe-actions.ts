@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type {
   ActionDescription,
   ActionUse as DescribedUse,
@@ -7,15 +6,13 @@ import type {
   MethodAccess,
   TablesSnapshot,
 } from '../contract/index.ts'
-import { bodylessStatuses, isJsonType } from '../kit/index.ts'
-import { parsePointer } from '../schema/index.ts'
+import { isJsonType } from '../kit/index.ts'
 import { isActionHttp } from './is-action-http.ts'
 import type { ClassConfigs } from './check-class-configs.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import { checkTableNames, findTablesInConfig, suggestFrom, type TableInConfig } from './config-annotations.ts'
-import { checkDefinitionValue } from './check-value.ts'
+import { convertDescriptions, type Descriptions } from './convert-descriptions.ts'
 import type { ClassUse, Definition, Method, Route } from './definition.ts'
-import type { DescribedRoute } from './load-context.ts'
 import { omitUndefined, type DefinitionContext } from './definition-context.ts'
 import { findNode, quote, textOf, valueOf, type MapNode, type Node } from './node.ts'
 
@@ -102,11 +99,10 @@ export async function describeActions(
     const description = acceptDescription(context, place, { found: results[index]!, unknown })
     if (description !== undefined) described.set(place.method, description)
   }
-  const converted = new Map(
-    (await convertDescriptions(context, definition, described)).map((route) => [route.path, route]),
-  )
-  const routes = definition.routes.map((route) => completeRoute(route, converted.get(route.path), described))
-  return { ...definition, routes }
+  const converted = await convertDescriptions(context, definition, described)
+  const byPath = new Map(converted.routes.map((route) => [route.path, route]))
+  const routes = definition.routes.map((route) => completeRoute(route, byPath.get(route.path), described))
+  return { ...definition, routes, schemas: { ...schemas, ...converted.schemas } }
 }
 
 function checkTables(
@@ -226,7 +222,9 @@ function findShapeProblem(value: unknown): string | undefined {
   if (!isRecord(value)) return 'it returned no object'
   for (const key of ['params', 'parameters', 'request'])
     if (value[key] !== undefined && !isSchema(value[key])) return `"${key}" is not a JSON Schema`
-  const { responses = {}, http, plan, problems = [] } = value
+  const { responses = {}, http, plan, schemas = {}, problems = [] } = value
+  if (!isRecord(schemas) || !Object.values(schemas).every(isSchema))
+    return '"schemas" must contain a JSON Schema by name'
   if (
     !isRecord(responses) ||
     !Object.entries(responses).every(([key, one]) => /^[2-5]\d\d$/.test(key) && isSchema(one))
@@ -251,8 +249,6 @@ function isProblem(value: unknown): value is ConfigProblem {
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
-
-type Descriptions = ReadonlyMap<Method, ActionDescription>
 
 /** Returns a route with what is described for its methods. All its methods have the same path parameters. */
 function completeRoute(route: Route, described: Route | undefined, descriptions: Descriptions): Route {
@@ -292,106 +288,4 @@ function completeResponses(
 ): Method['responses'] {
   const others = Object.entries(described).filter(([status]) => !Object.hasOwn(responseTypes, status))
   return { ...Object.fromEntries(others), ...responses } // keys that are numbers are in their order
-}
-
-/** Any file name: the descriptions are checked without actions. */
-const file = 'described.ts'
-
-/** Checks the described schemas like those in `waypost.yml`, and converts them to the form of a definition. */
-async function convertDescriptions(
-  context: DefinitionContext,
-  { routes, schemas }: Definition,
-  descriptions: Descriptions,
-): Promise<readonly Route[]> {
-  const { described } = context.loading.cache
-  const schemaText = JSON.stringify(schemas)
-  const known = described.schemas === schemaText ? described.routes : new Map<string, DescribedRoute>()
-  const parts = new Map<string, DescribedRoute['parts']>()
-  const written: Record<string, object> = {}
-  for (const route of routes) {
-    const methods = route.methods.filter((method) => descriptions.has(method))
-    if (methods.length === 0) continue
-    const path = mergeParams(context, route, findParams(context, route, descriptions))
-    const own = [JSON.stringify(path), ...methods.flatMap((method) => [method.method, descriptions.get(method)])]
-    parts.set(route.path, own)
-    const before = known.get(route.path)?.parts
-    if (before?.length === own.length && before.every((part, index) => part === own[index])) continue
-    const entries = methods.map((method) => {
-      const { parameters, request, responses = {} } = descriptions.get(method)!
-      return [
-        method.method,
-        omitUndefined({ public: true, parameters, request, responses: writeResponses(responses), action: file }),
-      ]
-    })
-    written[route.path] = omitUndefined({ path, methods: Object.fromEntries(entries) as object })
-  }
-  const value = { routes: written, schema: schemas }
-  const isComplete = Object.keys(written).length === 0
-  const { definition, problems } = isComplete
-    ? { definition: { routes: [] }, problems: [] }
-    : await checkDefinitionValue(value, { files: [file], classes: noClasses })
-  const broken = new Set<string>()
-  for (const { pointer, message } of problems) {
-    const [, path, section, name] = parsePointer(pointer) ?? []
-    if (path !== undefined) broken.add(path)
-    if (section === undefined) continue // a problem of the path, which is reported at its own place
-    const route = routes.find((one) => one.path === path)
-    const method =
-      route?.methods.find((one) => one.method === name) ?? route?.methods.find((one) => descriptions.has(one))
-    const node = method === undefined ? undefined : context.actionNodes.get(method.action as ClassUse)
-    if (node === undefined) continue // a problem of a named schema, which is reported at its own place
-    const problem = `The class ${quote(textOf(valueOf(node, 'class')) ?? '')} describes an invalid schema of ${method!.method} ${path}: ${message}`
-    context.loading.report.add({
-      code: 'WP_DEFINITION_CLASS_CONFIG',
-      at: valueOf(node, 'class')!,
-      parameters: { problem },
-    })
-  }
-  const found = new Map(definition.routes.map((route) => [route.path, route]))
-  const all = [...parts].flatMap(([path, own]): readonly (readonly [string, DescribedRoute])[] => {
-    const route = Object.hasOwn(written, path) ? found.get(path) : known.get(path)?.route
-    return route === undefined ? [] : [[path, { parts: own, route }]]
-  })
-  context.loading.cache.described = {
-    schemas: schemaText,
-    routes: new Map(all.filter(([path]) => !broken.has(path))),
-  }
-  return all.map(([, { route }]) => route)
-}
-
-const noClasses = { connections: {}, actions: {} }
-
-function writeResponses(responses: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema | null> {
-  const entries = Object.entries(responses)
-  return Object.fromEntries(entries.map(([status, schema]) => [status, bodylessStatuses.has(status) ? null : schema]))
-}
-
-/** Path parameters match the schema that the route declares and the described one. */
-function mergeParams(
-  { plainPaths }: DefinitionContext,
-  { path, methods }: Route,
-  described: JsonSchema | undefined,
-): JsonSchema | undefined {
-  const declared = plainPaths.has(path) ? undefined : methods[0]?.params
-  if (declared === undefined || described === undefined) return described ?? declared
-  return { type: 'object', allOf: [declared, described] }
-}
-
-function findParams(
-  { actionNodes, loading: { report } }: DefinitionContext,
-  route: Route,
-  descriptions: Descriptions,
-): JsonSchema | undefined {
-  let first: { readonly method: Method; readonly params: JsonSchema } | undefined
-  for (const method of route.methods) {
-    const params = descriptions.get(method)?.params
-    if (params === undefined) continue
-    first ??= { method, params }
-    if (isDeepStrictEqual(first.params, params)) continue
-    const problem = `The path parameters of ${route.path} are described differently for ${first.method.method} and ${method.method}`
-    const hint = 'Use the same table and key for both, or declare the parameters under "path"'
-    const at = actionNodes.get(method.action as ClassUse)!
-    report.add({ code: 'WP_DEFINITION_CLASS_CONFIG', at, parameters: { problem }, hint })
-  }
-  return first?.params
 }

@@ -1,5 +1,5 @@
 import type { IncludeSite } from '../kit/index.ts'
-import type { Route } from './definition.ts'
+import type { Definition, Route } from './definition.ts'
 import type { Node, ScalarNode } from './node.ts'
 import { parseSource } from './parse-source.ts'
 import { readProjectFile, type ProjectFolder, type FileProblem } from './read-file.ts'
@@ -81,7 +81,11 @@ export interface SourceCache {
   /** Whole files that were included, without problems and includes of their own, by their file and place. */
   composed: ReadonlyMap<string, ComposedFile>
   /** The routes that classes described without problems, and the named schemas that they could refer to. */
-  described: { readonly schemas: string; readonly routes: ReadonlyMap<string, DescribedRoute> }
+  described: {
+    readonly schemas: string
+    readonly named: Definition['schemas']
+    readonly routes: ReadonlyMap<string, DescribedRoute>
+  }
 }
 
 /** The values of a file that was included as a whole. */
@@ -108,7 +112,7 @@ export function makeSourceCache(): SourceCache {
     actionFiles: new Set(),
     edited: new Map(),
     composed: new Map(),
-    described: { schemas: '', routes: new Map() },
+    described: { schemas: '', named: {}, routes: new Map() },
   }
 }
 

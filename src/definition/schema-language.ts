@@ -37,6 +37,7 @@ const annotations = {
   writeOnly: Type.Boolean(),
   contentEncoding: text,
   contentMediaType: text,
+  explode: Type.Boolean(),
 }
 
 const validation = {

@@ -2,8 +2,8 @@ import type { JsonSchema } from '../contract/index.ts'
 import type { NamedSchemas } from '../schema/index.ts'
 import { collectProperties } from './openapi/collect-properties.ts'
 
-/** A keyword of lists in the query that are also sent as one text with commas: `explode: false` in OpenAPI. */
-export const explodeKeyword = 'x-explode'
+/** With `explode: false`, as in OpenAPI, a list in the query is also sent as one text with commas. */
+export const explodeKeyword = 'explode'
 
 interface Problem {
   readonly path: string

@@ -8,7 +8,7 @@ const maxDepth = 8
 /** Keywords that are implemented below, and keywords that do not restrict values. */
 const supportedKeywords = new Set(
   (
-    '$ref $id $schema $defs $comment title description deprecated readOnly writeOnly examples const default enum type properties required items ' +
+    '$ref $id $schema $defs $comment title description deprecated readOnly writeOnly explode examples const default enum type properties required items ' +
     'additionalProperties format pattern minLength maxLength minimum maximum exclusiveMinimum multipleOf minItems maxItems uniqueItems'
   ).split(' '),
 )

@@ -36,5 +36,5 @@ export const schemaKeywords: ReadonlyMap<string, SchemaKeyword> = new Map(
 /** Keywords that do not affect validation, or whose contents are reached only through references. */
 export const annotations: ReadonlySet<string> = new Set([
   '$schema', '$id', '$anchor', '$comment', '$defs', 'definitions', 'title', 'description', 'default', 'examples',
-  'deprecated', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType', 'contentSchema',
+  'deprecated', 'readOnly', 'writeOnly', 'contentEncoding', 'contentMediaType', 'contentSchema', 'explode',
 ]) // prettier-ignore

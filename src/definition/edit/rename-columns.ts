@@ -231,7 +231,8 @@ function findInConfig(names: readonly Annotated[], config: At, { connection, tab
     const isSort = of.names === 'sort'
     const prefix = isSort && of.name.startsWith('-') ? '-' : ''
     const at = pointerTo(of.keys.slice(config.keys.length))
-    return { names: isSort ? 'column' : of.names, name: of.name.slice(prefix.length), at, of, prefix }
+    const isColumn = isSort || (of.names === 'filter' && !of.name.includes('.'))
+    return { names: isColumn ? 'column' : of.names, name: of.name.slice(prefix.length), at, of, prefix }
   })
   return findTablesInConfig(parts).flatMap((one): readonly Place[] => {
     if (one.connection !== connection || one.table.name !== table) return []

@@ -28,6 +28,8 @@ export interface TableConfig {
   /** Rows of other tables, by the name of the property that has them. */
   readonly embed?: Readonly<Record<string, EmbedConfig>>
   readonly embed_always?: readonly string[]
+  /** The name of the schema of rows. */
+  readonly as?: string
 }
 
 /** Limits of what callers write into a JSON column. */
@@ -78,6 +80,7 @@ export const jsonLimits = {
 
 const column = { type: 'string', minLength: 1, 'x-waypost': 'column' }
 const columns = { type: 'array', items: column, uniqueItems: true }
+const filters = { ...columns, items: { ...column, 'x-waypost': 'filter' } }
 const sort = {
   type: 'array',
   items: { type: 'string', pattern: '^-?[^-]', 'x-waypost': 'sort' },
@@ -187,11 +190,12 @@ export const tableConfigSchema = {
     sort: { ...sort, description: 'The order of lists; a leading "-" means descending' },
     sortable: { ...columns, description: 'The columns that the query parameter "sort" accepts' },
     filter: {
-      ...columns,
-      description: 'The columns that callers can filter by; by default the key and the first columns of indexes',
+      ...filters,
+      description:
+        'The columns that callers can filter by, also of a row that is embedded: NAME.COLUMN; by default the key and the first columns of indexes',
     },
     unindexed: {
-      ...columns,
+      ...filters,
       description: 'The columns by which lists are sorted or filtered without an index, for tables that stay small',
     },
     limit: {
@@ -216,6 +220,11 @@ export const tableConfigSchema = {
       additionalProperties: jsonLimits,
     },
     ...embedSchemas,
+    as: {
+      type: 'string',
+      description: 'The name of the schema of rows, for types, /openapi.json and generated clients, for example Order',
+      pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$',
+    },
   },
   additionalProperties: false,
 }

@@ -81,7 +81,8 @@ function moveReference(reference: string, within: string | undefined, reached: M
 
 /** Reports declared properties that the table cannot have. */
 export function checkDeclared({ use, report }: TableUse, description: ActionDescription): void {
-  const { declared, schemas } = use
+  const { declared } = use
+  const schemas = { ...use.schemas, ...description.schemas }
   const parts = [
     ['request', declared.request, description.request, 'is not writable'],
     ['parameters', declared.parameters, description.parameters, 'is not a parameter of this method'],

@@ -1,7 +1,7 @@
 import type { ActionDescription, ActionHttp, ActionUse, ConfigProblem, JsonSchema, TablesSnapshot } from 'waypost'
 import type { TableConfig } from './config.ts'
 import { checkDeclared, narrowRequest, narrowSchema } from './declared.ts'
-import { withEmbedded, withEmbedParameter, type ResolvedEmbed } from './embed/describe-embeds.ts'
+import { describeRowSchema, withEmbedParameters, type ResolvedEmbed } from './embed/describe-embeds.ts'
 import { resolveEmbeds } from './embed/resolve-embeds.ts'
 import { resolveListing } from './listing.ts'
 import {
@@ -33,10 +33,12 @@ export function describeTable(
   const writing = resolveWriting(table)
   const references = resolveReferences(table, writing)
   const params = describeParams(table, writing)
-  const { list, scans = table.table.view === true } =
-    table.operation === 'list' ? resolveListing(table, writing) : ({} as Partial<ReturnType<typeof resolveListing>>)
-  const isReading = table.operation === 'list' || table.operation === 'read'
+  const isList = table.operation === 'list'
+  const isReading = isList || table.operation === 'read'
   const embeds = isReading ? resolveEmbeds(table, writing) : []
+  const { list, scans = table.table.view === true } = isList
+    ? resolveListing(table, writing, embeds)
+    : ({} as Partial<ReturnType<typeof resolveListing>>)
   warnAboutNumbers(table, writing)
   checkJsonLimits(table)
   warnAboutUnprotected(table, writing)
@@ -59,12 +61,13 @@ function describeMethod(table: TableUse, writing: Writing, { params, ...parts }:
   const { declared } = table.use
   const request = describeRequest(table, writing)
   const { list, embeds } = parts
-  const query = withEmbedParameter(list && describeParameters(list, columnsForCallers(table)), embeds)
+  const ofList = list && describeParameters(list, columnsForCallers(table))
+  const query = withEmbedParameters(ofList, embeds, list?.embedded)
   return {
     ...(params !== undefined && { params }),
     ...(query !== undefined && { parameters: narrowSchema(query, declared.parameters) }),
     ...(request !== undefined && { request: narrowRequest(request, table.use) }),
-    responses: describeResponses(table, writing, embeds),
+    ...describeResponses(table, writing, embeds),
     ...describeHttp(table, writing, embeds),
     plan: makePlan(table, writing, parts),
   }
@@ -111,22 +114,24 @@ function hasEtag(version: Writing['version'], embeds: Parts['embeds']): boolean 
 
 function describeResponses(
   table: TableUse,
-  { columns, version }: Writing,
+  writing: Writing,
   embeds: Parts['embeds'],
-): Record<string, JsonSchema> {
-  const row = withEmbedded(describeRow(columns, columnsForCallers(table)), embeds)
-  switch (table.operation) {
-    case 'list':
-      return { 200: describeList(row) }
-    case 'insert':
-      return { 201: row }
-    case 'read':
-      return hasEtag(version, embeds) ? { 200: row, 304: { type: 'null' } } : { 200: row }
-    case 'replace':
-    case 'update':
-      return { 200: row }
-    default:
-      return { 204: { type: 'null' } }
+): Pick<ActionDescription, 'responses' | 'schemas'> {
+  const { operation, config } = table
+  if (operation === 'delete') return { responses: { 204: { type: 'null' } } }
+  const isReading = operation === 'list' || operation === 'read'
+  const all =
+    isReading || config.as === undefined ? embeds : resolveEmbeds({ ...table, report: () => undefined }, writing)
+  const plain = describeRow(writing.columns, columnsForCallers(table))
+  const { row, schemas } = describeRowSchema(plain, all, { name: config.as, isReading })
+  const hasNotModified = operation === 'read' && hasEtag(writing.version, embeds)
+  const status = operation === 'insert' ? 201 : 200
+  return {
+    responses: {
+      [status]: operation === 'list' ? describeList(row) : row,
+      ...(hasNotModified && { 304: { type: 'null' } }),
+    },
+    ...(schemas && { schemas }),
   }
 }
 

@@ -1,20 +1,16 @@
 import type { DatabaseKind } from 'waypost'
 import { writeKeyset } from './keyset.ts'
-import {
-  nameFilter,
-  type EmbedPlan,
-  type FilterOperator,
-  type PlanColumn,
-  type SortTerm,
-  type TablePlan,
-} from './plan.ts'
-import type { Access, RowConditions } from './row-conditions.ts'
-import { quote, quoteTable, type Input, type StatementValues } from './statement-values.ts'
+import type { EmbedPlan, FilterOperator, PlanColumn, SortTerm, TablePlan } from './plan.ts'
+import { joinConditions, type Access, type RowConditions } from './row-conditions.ts'
+import { quote, quoteTable, type Input, type Read, type StatementValues } from './statement-values.ts'
+import type { Bind } from './values.ts'
 
 /** Which of its forms a list has. Each form has a text of its own. */
 export interface ListShape {
   readonly access: Access
   readonly filters: readonly UsedFilter[]
+  /** Filters of which a row meets at least one, if there are any. */
+  readonly any: readonly UsedFilter[]
   /** Complete. */
   readonly sort: readonly SortTerm[]
   /** Whether each value of the cursor is null; undefined on the first page. */
@@ -26,13 +22,30 @@ export interface ListShape {
   readonly embeds: readonly EmbedPlan[]
 }
 
+/** A filter that a list accepts. */
+export interface PossibleFilter {
+  /** The query parameter. */
+  readonly name: string
+  readonly column: string
+  readonly operator: FilterOperator
+  readonly type: PlanColumn
+  /** The column is one of the row that is embedded. */
+  readonly embed?: EmbedPlan
+}
+
 export interface UsedFilter {
+  /** The query parameter. */
+  readonly name: string
   readonly column: string
   readonly operator: FilterOperator
   /** Whether it has several values. */
   readonly isList: boolean
   /** Only for the operator `null`. */
   readonly isNull: boolean
+  /** The column is one of the row that is embedded. */
+  readonly embed?: EmbedPlan
+  /** Its position among alternatives. */
+  readonly at?: number
 }
 
 interface ListParts {
@@ -57,8 +70,10 @@ export class ListConditions {
   }
 
   /** The conditions of all pages. */
-  of({ access, filters }: ListShape): string[] {
-    return [...this.#rows.of(access, true), ...filters.map((filter) => this.#filter(filter))]
+  of({ access, filters, any }: ListShape): string[] {
+    const conditions = [...this.#rows.of(access, true), ...filters.map((filter) => this.#filter(filter, access))]
+    const alternatives = any.map((filter) => this.#filter(filter, access))
+    return alternatives.length === 0 ? conditions : [...conditions, `(${alternatives.join(' or ')})`]
   }
 
   /** The rows after the last one of the previous page. */
@@ -84,36 +99,57 @@ export class ListConditions {
     return this.#kind === 'sqlite' ? `+${this.#values.compared(column)}` : `${quote(column)}::text`
   }
 
-  #filter({ column, operator, isList, isNull }: UsedFilter): string {
-    const name = nameFilter(column, operator)
+  #filter(filter: UsedFilter, access: Access): string {
+    const { column, operator, embed, isNull } = filter
+    const read = readOf(filter)
+    if (embed !== undefined) return this.#inEmbedded(filter, embed, access)
     const bind = this.#values.bindOf(column)
     const one = quote(column)
     switch (operator) {
       case 'null':
         return `${one} is ${isNull ? '' : 'not '}null`
       case 'contains': {
-        const parameter = this.#values.add(({ query }) => query[name])
+        const parameter = this.#values.add(read)
         return this.#kind === 'sqlite'
           ? `instr(${one}, ${parameter}) > 0`
           : `strpos(${one} collate "C", ${parameter}) > 0`
       }
       case 'eq':
-        if (isList) return this.#rows.inList(column, ({ query }) => [query[name]].flat().map(bind))
-        return `${this.#values.compared(column)} = ${this.#values.add(({ query }) => bind([query[name]].flat()[0]))}`
+        return this.#equals(filter, bind, this.#values.compared(column))
+      case 'not':
+        return `(${this.#equals(filter, bind, this.#values.compared(column))}) is not true`
       default:
         if (this.#plan.types[column]!.form !== undefined && this.#kind === 'sqlite')
-          return this.#compareForms(column, operator)
+          return this.#compareForms(column, operator, read)
         if (this.#kind === 'sqlite' && this.#plan.types[column]!.type === 'timestamp')
-          return this.#compareTimes(one, operator, ({ query }) => bind(query[name]) as string)
-        return `${one} ${comparisons[operator]} ${this.#values.add(({ query }) => bind(query[name]))}`
+          return this.#compareTimes(one, operator, (input) => bind(read(input)) as string)
+        return `${one} ${comparisons[operator]} ${this.#values.add((input) => bind(read(input)))}`
     }
   }
 
+  #equals(filter: UsedFilter, bind: Bind, compared: string): string {
+    const read = readOf(filter)
+    const all = (input: Input) => [read(input)].flat()
+    if (filter.isList) return this.#rows.inList(filter.column, (input) => all(input).map(bind), compared)
+    return `${compared} = ${this.#values.add((input) => bind(all(input)[0]))}`
+  }
+
+  /** The condition that a row refers to one with such a value, which exists for the caller. */
+  #inEmbedded(filter: UsedFilter, embed: EmbedPlan, access: Access): string {
+    const { table, own, other, types } = embed
+    const { column } = filter
+    const alias = this.#values.nextAlias()
+    const compared = this.#values.compared(column, types[column], `${alias}.${quote(column)}`)
+    const bind = this.#values.bindOther(filter.name, types[column]!)
+    const conditions = [this.#equals(filter, bind, compared), ...this.#rows.visible(embed, alias, { access })]
+    const from = `${quote(table)} as ${alias}${joinConditions(conditions)}`
+    return `${quote(this.#plan.table)}.${quote(own)} in (select ${alias}.${quote(other)} from ${from})`
+  }
+
   /** Compares times in the form of another program. */
-  #compareForms(column: string, operator: keyof typeof comparisons): string {
+  #compareForms(column: string, operator: keyof typeof comparisons, read: Read): string {
     const bind = this.#values.bindOf(column, operator === 'gt' || operator === 'lte' ? 'floor' : 'ceil')
-    const name = nameFilter(column, operator)
-    return `${this.#values.compared(column)} ${comparisons[operator]} ${this.#values.add(({ query }) => bind(query[name]))}`
+    return `${this.#values.compared(column)} ${comparisons[operator]} ${this.#values.add((input) => bind(read(input)))}`
   }
 
   /**
@@ -145,6 +181,10 @@ export function writeOrder(compared: string, { descending, isNullable: hasNulls,
   const direction = descending ? `${compared} desc` : compared
   if (kind === 'postgresql' || !hasNulls) return direction
   return `${direction} nulls ${descending ? 'first' : 'last'}`
+}
+
+function readOf({ name, at }: UsedFilter): Read {
+  return at === undefined ? ({ query }) => query[name] : ({ alternatives }) => alternatives![at]
 }
 
 interface ComparedTime {

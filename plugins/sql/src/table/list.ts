@@ -3,9 +3,10 @@ import { comparesRows } from './keyset.ts'
 import { digestList, readCursor, writeCursor, type CursorValue } from './cursor.ts'
 import { assertFewEmbedded, makeEmbedChoice } from './embed/embed-choice.ts'
 import { makeRowsResponse } from './embed/embed-response.ts'
-import { nameFilter, type SortTerm, type TablePlan } from './plan.ts'
+import { type SortTerm, type TablePlan } from './plan.ts'
 import { JsonText, markUnfit } from './json-column.ts'
 import { isCutOff, makeAccess, makeDatabaseOpener, makeInput, restAfter, type Handler, type Row } from './run.ts'
+import { makeFilterReader } from './list-filters.ts'
 import { completeSort, parseSort } from './sort.ts'
 import { isConverted, isNullable, type ListShape, type UsedFilter } from './list-conditions.ts'
 import { isOwned } from './row-conditions.ts'
@@ -19,30 +20,28 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
   const list = plan.list!
   const toResponse = makeRowsResponse(plan, kind)
   const choose = makeEmbedChoice(plan)
-  const possible = Object.entries(list.filters).flatMap(([column, operators]) =>
-    operators.map((operator) => ({ column, operator, name: nameFilter(column, operator) })),
-  )
+  const readFilters = makeFilterReader(plan)
   const normalSort = completeSort(list.sort, list.unique)
   const normalDigest = digestList([path, [], nameSort(normalSort)])
 
   return async (request, context) => {
-    const input = makeInput(request, context)
-    const { query } = input
+    const sent = makeInput(request, context)
+    const { query } = sent
     const { sort: sortText, limit = list.limit.default, after: cursor, count: isCounted } = query as ListQuery
     const sort = sortText === undefined ? normalSort : chooseSort(sortText, plan, context)
     const embeds = choose(query, context)
     assertFewEmbedded(embeds, limit, context)
-    const used = possible.filter(({ name }) => Object.hasOwn(query, name))
+    const { filters, any, alternatives, key: given } = readFilters(query, context)
+    const input = { ...sent, alternatives }
     const digest = () =>
-      used.length === 0 && sort === normalSort
-        ? normalDigest
-        : digestList([path, used.map(({ name }) => [name, [query[name]].flat()]), nameSort(sort)])
+      given.length === 0 && sort === normalSort ? normalDigest : digestList([path, given, nameSort(sort)])
     const database = open(context)
     const after =
       cursor === undefined ? undefined : continueAfter(cursor, { digest: digest(), sort, plan, context, kind })
     const conditions = {
       access: accessOf(context.principal),
-      filters: used.map(({ column, operator, name }) => describeFilter({ column, operator }, query[name])),
+      filters,
+      any,
       sort,
       after: after?.map((value) => value === null),
     }
@@ -91,18 +90,13 @@ function chooseSort(text: string, plan: TablePlan, context: Context): readonly S
   return completeSort(chosen, plan.list!.unique)
 }
 
-function describeFilter({ column, operator }: Pick<UsedFilter, 'column' | 'operator'>, value: unknown): UsedFilter {
-  const isList = Array.isArray(value) && value.length > 1
-  return { column, operator, isList, isNull: operator === 'null' && value === true }
-}
-
 /** Whether no index serves a list in the default order, as far as is known. */
 function readsManyRows(
   { scans, owner, types }: TablePlan,
   shape: Omit<ListShape, 'isScan' | 'rows' | 'embeds'>,
 ): boolean {
-  const { access, filters, sort, after } = shape
-  if (scans === true || filters.length > 0 || (owner !== undefined && !isOwned(owner, access))) return true
+  const { access, filters, any, sort, after } = shape
+  if (scans === true || filters.length + any.length > 0 || (owner !== undefined && !isOwned(owner, access))) return true
   const terms = sort.map(({ column, descending }) => ({ descending, isNullable: isNullable(types[column]!) }))
   return after !== undefined && !comparesRows(terms)
 }
@@ -130,12 +124,9 @@ function nameShape(shape: ListShape): string {
   return JSON.stringify([nameConditions(shape), nameSort(sort), after ?? null, rows === undefined, names])
 }
 
-function nameConditions({ access, filters }: ListShape): string {
-  const used = filters.map(
-    ({ column, operator, isList, isNull }) =>
-      `${nameFilter(column, operator)}${isList ? '[]' : ''}${isNull ? '!' : ''}`,
-  )
-  return JSON.stringify([access, used])
+function nameConditions({ access, filters, any }: ListShape): string {
+  const nameUse = ({ name, isList, isNull }: UsedFilter) => `${name}${isList ? '[]' : ''}${isNull ? '!' : ''}`
+  return JSON.stringify([access, filters.map(nameUse), any.map(nameUse)])
 }
 
 function nameTerm({ column, descending }: SortTerm): string {

@@ -1,6 +1,7 @@
 import type { TableSnapshot } from 'waypost'
+import type { ResolvedEmbed } from './embed/describe-embeds.ts'
+import { resolveEmbedFilters, resolveFilters } from './filters.ts'
 import { toTyped, type ListPlan, type SortTerm } from './plan.ts'
-import { listOperators, reservedParameters } from './schemas.ts'
 import { completeSort, parseSortTerm } from './sort.ts'
 import { checkColumn, columnOf, type TableUse } from './table-use.ts'
 import { writeCompared } from './time-form.ts'
@@ -11,6 +12,7 @@ import type { Writing } from './writing.ts'
 export function resolveListing(
   table: TableUse,
   writing: Writing,
+  embeds: readonly ResolvedEmbed[],
 ): { readonly list: ListPlan; readonly scans: boolean } {
   const { config, key, report } = table
   const sort = (config.sort ?? []).flatMap((text, index): SortTerm[] => {
@@ -29,9 +31,20 @@ export function resolveListing(
     report('/columns', `Lists need the key column "${name}", because "next" contains it`, { hint: 'Add it' })
   }
   const limit = { default: normal, max, ...(bytes !== undefined && { bytes }) }
-  const plan = { sort, sortable, unique, filters: resolveFilters(table, writing), limit }
+  const filters = resolveFilters(table, writing)
+  const embedded = resolveEmbedFilters(table, embeds)
+  const any = config.filter !== undefined && Object.keys(filters).length + embedded.length > 0
+  const plan = {
+    sort,
+    sortable,
+    unique,
+    filters,
+    ...(embedded.length > 0 && { embedded }),
+    ...(any && { any }),
+    limit,
+  }
   const isMixed = new Set(sort.map(({ descending }) => descending)).size > 1 // an index has one direction
-  return { list: plan, scans: !hasIndex(table, writing, plan) || isMixed }
+  return { list: plan, scans: !hasIndex(table, writing, { plan, embeds }) || isMixed }
 }
 
 /** Whether all rows that a caller sees have the same value in a column. */
@@ -62,24 +75,6 @@ function checkSortable({ table, report }: TableUse, { columns }: Writing, { name
   return false
 }
 
-function resolveFilters(table: TableUse, { columns }: Writing): ListPlan['filters'] {
-  const { config, report, key } = table
-  const { columns: known, index = [], unique = [] } = table.table
-  const isClear = (name: string) => !reservedParameters.includes(name) && !name.includes('.')
-  const leading = new Set([...key, ...[...index, ...unique].flatMap((one) => one.slice(0, 1))])
-  const listed = config.filter?.filter((name, position) => {
-    const at = `/filter/${position}`
-    if (!checkColumn(name, table.table, report, at)) return false
-    if (columns.includes(name) && isClear(name)) return true
-    const reason = columns.includes(name) ? 'a query parameter cannot have this name' : 'it is not in "columns"'
-    report(at, `Lists cannot be filtered by "${name}": ${reason}`, { hint: 'Remove it' })
-    return false
-  })
-  const names = listed ?? columns.filter((name) => leading.has(name) && isClear(name))
-  const filters = names.map((name) => [name, listOperators(known[name]!, listed !== undefined)] as const)
-  return Object.fromEntries(filters.filter(([, operators]) => operators.length > 0))
-}
-
 /** Rows that a list reads, and in which order, as an index must have them. */
 interface Reading {
   readonly at: string
@@ -93,12 +88,23 @@ interface Reading {
   readonly names: readonly string[]
 }
 
+interface Filtered {
+  readonly plan: ListPlan
+  readonly embeds: readonly ResolvedEmbed[]
+}
+
+/** Returns the column of this table that a filter compares: of `author.name` the one that refers to the author. */
+function comparedBy(filter: string, embeds: readonly ResolvedEmbed[]): string {
+  const embed = embeds.find(({ plan }) => filter.startsWith(`${plan.name}.`))
+  return embed?.plan.own ?? filter
+}
+
 /**
  * Whether an index has the columns that all requests compare, followed by those of the order; otherwise warns. The columns
  * that complete the order may be missing: few rows are equal in all others. Also warns about the orders and filters that
  * callers choose.
  */
-function hasIndex(table: TableUse, writing: Writing, plan: ListPlan): boolean {
+function hasIndex(table: TableUse, writing: Writing, { plan, embeds }: Filtered): boolean {
   if (table.table.view) return false
   const { config } = table
   const { owner } = writing
@@ -123,7 +129,7 @@ function hasIndex(table: TableUse, writing: Writing, plan: ListPlan): boolean {
     ...(config.filter ?? []).map((name, index) => ({
       at: `/filter/${index}`,
       what: `${what} with ?${name}=`,
-      compared: [...new Set([...own, name])],
+      compared: [...new Set([...own, comparedBy(name, embeds)])],
       sort: [],
       names: [name],
     })),
@@ -163,7 +169,8 @@ function isAccepted({ config }: TableUse, name: string): boolean {
 function checkUnindexed({ config, table, report }: TableUse, missing: readonly Reading[]): void {
   for (const [index, name] of (config.unindexed ?? []).entries()) {
     const at = `/unindexed/${index}`
-    if (!checkColumn(name, table, report, at) || missing.some(({ names }) => names.includes(name))) continue
+    if (missing.some(({ names }) => names.includes(name))) continue
+    if (!config.filter?.includes(name) && !checkColumn(name, table, report, at)) continue
     report(at, `Indexes serve all lists that are sorted or filtered by "${name}"`, {
       severity: 'warning',
       hint: 'Remove it',

@@ -72,7 +72,8 @@ export function chooseRule(
   return rules.length === 1 ? rules[0]!.rule : undefined
 }
 
-function makeRule(config: TableConfig, served: Served, maxSteps: number): RowRule | undefined {
+/** Returns the owner rule of an action; undefined if it has none. */
+export function makeRule(config: TableConfig, served: Served, maxSteps = maxOwnerSteps): RowRule | undefined {
   const table = Object.hasOwn(served.tables, config.table) ? served.tables[config.table]! : undefined
   const owner = table && makeOwner(config, table, { served, maxSteps })
   if (table === undefined || owner === undefined) return undefined

@@ -52,7 +52,13 @@ export interface SortTerm {
   readonly descending: boolean
 }
 
-export type FilterOperator = 'eq' | 'gt' | 'gte' | 'lt' | 'lte' | 'null' | 'contains'
+export type FilterOperator = 'eq' | 'not' | 'gt' | 'gte' | 'lt' | 'lte' | 'null' | 'contains'
+
+/** A filter by a column of the row that is embedded. */
+export interface EmbedFilter {
+  readonly embed: string
+  readonly column: string
+}
 
 /** How a list is filtered, sorted and divided into pages. */
 export interface ListPlan {
@@ -62,6 +68,9 @@ export interface ListPlan {
   /** The columns that make an order unique. */
   readonly unique: readonly string[]
   readonly filters: Readonly<Record<string, readonly FilterOperator[]>>
+  readonly embedded?: readonly EmbedFilter[]
+  /** The query can have alternatives. */
+  readonly any?: true
   readonly limit: {
     readonly default: number
     readonly max: number

@@ -85,11 +85,11 @@ export class RowConditions {
   }
 
   /** The condition that a column has one of several values. */
-  inList(name: string, read: (input: Input) => readonly unknown[]): string {
+  inList(name: string, read: (input: Input) => readonly unknown[], compared = this.#values.compared(name)): string {
     const parameter = this.#values.add((input) => bindList(read(input), this.#kind))
     return this.#kind === 'sqlite'
-      ? `${this.#values.compared(name)} in (select value from json_each(${parameter}))`
-      : `${quote(name)} = any(${parameter})`
+      ? `${compared} in (select value from json_each(${parameter}))`
+      : `${compared} = any(${parameter})`
   }
 
   /** The condition that the caller has access to the row that a reference refers to. */

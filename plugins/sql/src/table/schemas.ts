@@ -1,4 +1,5 @@
 import type { ColumnSnapshot, JsonSchema } from 'waypost'
+import type { TableConfig } from './config.ts'
 import { nameFilter, toTyped, valueTypeOf, type FilterOperator, type ListPlan } from './plan.ts'
 import { maxSortTerms } from './sort.ts'
 import type { Schema } from './value-rules.ts'
@@ -8,7 +9,9 @@ export type Columns = Readonly<Record<string, ColumnSnapshot>>
 
 /** The highest number of values of one filter. */
 const maxFilterValues = 100
-const maxContainsLength = 200
+export const maxContainsLength = 200
+/** The highest number of characters of `any`. */
+const maxAnyLength = 2000
 
 /** Returns the schema of a column's value in the body of a request. */
 export function describeInput(column: ColumnSnapshot): Schema {
@@ -59,12 +62,12 @@ export function listOperators(column: ColumnSnapshot, isListed: boolean): readon
   const comparison = valueTypes[type].comparison(toTyped(column))
   const ofNull = column.null ? (['null'] as const) : []
   if (comparison === 'none') return ofNull
-  if (type === 'text' && isListed) return ['eq', 'contains', ...ofNull]
-  return comparison === 'ordered' ? ['eq', 'gt', 'gte', 'lt', 'lte', ...ofNull] : ['eq', ...ofNull]
+  if (type === 'text' && isListed) return ['eq', 'not', 'contains', ...ofNull]
+  return comparison === 'ordered' ? ['eq', 'not', 'gt', 'gte', 'lt', 'lte', ...ofNull] : ['eq', 'not', ...ofNull]
 }
 
 /** Returns the schema of a list's query parameters. */
-export function describeParameters({ filters, sortable, limit }: ListPlan, known: Columns): JsonSchema {
+export function describeParameters({ filters, sortable, limit, any }: ListPlan, known: Columns): JsonSchema {
   const properties: Record<string, JsonSchema> = {}
   for (const [name, operators] of Object.entries(filters)) {
     for (const operator of operators) properties[nameFilter(name, operator)] = describeFilter(known[name]!, operator)
@@ -74,10 +77,18 @@ export function describeParameters({ filters, sortable, limit }: ListPlan, known
     minLength: 1,
     description: `Up to ${maxSortTerms} of these columns, separated by commas: ${sortable.join(', ')}. A leading "-" means descending.`,
   }
+  const alternatives = {
+    type: 'string',
+    minLength: 1,
+    maxLength: maxAnyLength,
+    description:
+      'Rows that one of several filters selects, for example `(NAME:VALUE,NAME.gte:VALUE)`. A backslash before a comma, a bracket or a backslash makes it a part of the value.',
+  }
   return {
     type: 'object',
     properties: {
       ...properties,
+      ...(any && { any: alternatives }),
       ...(sortable.length > 0 && { sort }),
       limit: { type: 'integer', minimum: 1, maximum: limit.max, default: limit.default },
       after: { type: 'string', minLength: 1, description: 'The value of "next" of the previous page' },
@@ -91,8 +102,16 @@ function describeFilter(column: ColumnSnapshot, operator: FilterOperator): JsonS
   if (operator === 'null') return { type: 'boolean', description: 'Whether the value is null' }
   if (operator === 'contains') return { type: 'string', minLength: 1, maxLength: maxContainsLength }
   const one = describePlain(column)
-  return operator === 'eq' ? { type: 'array', items: one, minItems: 1, maxItems: maxFilterValues } : one
+  return operator === 'eq' || operator === 'not' ? describeValues(one) : one
 }
 
-/** The names of query parameters that are not filters. */
-export const reservedParameters: readonly string[] = ['sort', 'limit', 'after', 'count']
+/** Returns the schema of a filter with one or several values. */
+export function describeValues(one: Schema): Schema {
+  return { type: 'array', items: one, minItems: 1, maxItems: maxFilterValues }
+}
+
+/** Returns the names of query parameters of a list that are not filters. */
+export function reservedNames({ embed, filter }: Pick<TableConfig, 'embed' | 'filter'>): readonly string[] {
+  const used = [...(embed === undefined ? [] : ['embed']), ...(filter === undefined ? [] : ['any'])]
+  return ['sort', 'limit', 'after', 'count', ...used]
+}

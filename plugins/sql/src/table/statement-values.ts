@@ -11,6 +11,8 @@ export interface Input {
   readonly userId: string | undefined
   /** ISO text. */
   readonly now: string
+  /** The values of the alternatives in the query. */
+  readonly alternatives?: readonly unknown[]
   /** The number of rows to read. */
   readonly rows?: number
   /** The values of the sort columns in the last row of the previous page. */
@@ -93,6 +95,11 @@ export class StatementValues {
     const bind = makeBind(name, this.#plan.types[name]!, { kind: this.#kind, use })
     this.#binds.set(key, bind)
     return bind
+  }
+
+  /** Returns what converts values for a column of another table. */
+  bindOther(name: string, column: PlanColumn): Bind {
+    return makeBind(name, column, { kind: this.#kind })
   }
 
   /** Adds the value of a property of the body. @returns its placeholder */

@@ -102,10 +102,11 @@ describe('schemas', () => {
   test('a list has filters, order and pages', () => {
     const { parameters, responses } = run({ ...orders, filter: ['status', 'total'] })
     const properties = propertiesOf(parameters)
-    const expected = ['status', 'status.gt', 'status.gte', 'status.lt', 'status.lte']
+    const expected = ['status', 'status.not', 'status.gt', 'status.gte', 'status.lt', 'status.lte']
     assert.deepEqual(Object.keys(properties), [
       ...expected,
       ...expected.map((name) => name.replace('status', 'total')),
+      'any',
       'sort',
       'limit',
       'after',
@@ -124,8 +125,8 @@ describe('schemas', () => {
 
   test('text that is listed can be searched, and null can be found where it is allowed', () => {
     const { parameters } = run({ ...orders, columns: [...orders.columns, 'note', 'data'], filter: ['note', 'data'] })
-    const names = Object.keys(propertiesOf(parameters)).slice(0, 4)
-    assert.deepEqual(names, ['note', 'note.contains', 'note.null', 'data.null'])
+    const names = Object.keys(propertiesOf(parameters)).slice(0, 5)
+    assert.deepEqual(names, ['note', 'note.not', 'note.contains', 'note.null', 'data.null'])
   })
 
   test('a path parameter has the type of the column that it is compared with', () => {

@@ -48,10 +48,11 @@ export const bookTables: Readonly<Record<string, TableSnapshot>> = {
 export const bookApi = {
   Books: {
     table: 'app_book',
-    columns: ['id', 'title'],
+    columns: ['id', 'title', 'editor_id'],
     version: 'version',
     sortable: ['title'],
-    unindexed: ['title'],
+    filter: ['title', 'id', 'editor_id', 'author.name', 'editor.name', 'editor.born', 'series.title'],
+    unindexed: ['title', 'editor_id', 'author.name', 'editor.name', 'editor.born'],
     embed: {
       author: { by: 'author_id', columns: ['id', 'name'] },
       editor: { from: 'Authors', by: 'editor_id' },

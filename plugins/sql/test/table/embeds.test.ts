@@ -48,6 +48,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual((await read(1, 'author,comments')).body, {
         id: 1,
         title: 'One',
+        editor_id: 2,
         author: { id: 1, name: 'Ann "A"' },
         comments: {
           entry: [
@@ -59,7 +60,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       })
       const { body } = await api.call('GET /book', { query: 'embed=editor&embed=volumes,series' })
       assert.deepEqual(
-        body.entry.map(({ id, title: _, ...embedded }: { id: number; title: string }) => [id, embedded]),
+        body.entry.map(({ id, title: _, editor_id: __, ...embedded }: Record<string, unknown>) => [id, embedded]),
         [
           [1, { editor: null, series: null, volumes: { entry: [{ title: 'Two' }, { title: 'Three' }], more: false } }],
           [
@@ -84,10 +85,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 
     test('are only for callers who may call a GET of their action', async () => {
       const { status, body } = await read(1, 'author,comments', { scopes: [] })
-      assert.deepEqual(
-        [status, body.detail],
-        [403, 'You may not read the rows of "comments", so they cannot be embedded'],
-      )
+      assert.deepEqual([status, body.detail], [403, 'You may not read the rows of "comments"'])
       assert.equal((await read(1, 'author', { scopes: [] })).status, 200)
     })
 
@@ -122,6 +120,109 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         last.body.entry.map(({ author }: { author: unknown }) => author),
         [{ id: 2, name: 'Bob' }],
       )
+    })
+
+    const idsOf = async (query: string, call: Call = {}) => {
+      const { status, body } = await api.call('GET /book', { query, ...call })
+      return status === 200 ? body.entry.map(({ id }: { id: number }) => id) : status
+    }
+
+    test('of which one is referred to select rows by their values, if the caller may see them', async () => {
+      const cases: readonly (readonly [query: string, ids: unknown])[] = [
+        ['author.name=Bob', [2]],
+        ['author.name=Bob&author.name=Ann+"A"', [1, 2, 3]],
+        ['author.name=Nobody', []],
+        ['editor.name=Bob', []], // deleted, so no caller sees the row
+        ['editor.name=Ann+"A"', [2]],
+        ['editor.born=1970-01-02', [2]],
+        ['series.title=One', [2, 3]],
+        ['series.title=One&author.name=Bob', [2]],
+        ['editor.secret=x', 400],
+        ['editor.name.not=Bob', 400],
+        ['volumes.title=One', 400],
+        ['editor.born=x', 400],
+      ]
+      for (const [query, ids] of cases) assert.deepEqual(await idsOf(query), ids, query)
+      const page = await api.call('GET /book', { query: 'series.title=One&limit=1&count=true' })
+      assert.equal(page.body.count, 2)
+      const next = page.body.next as string
+      assert.deepEqual(await idsOf(`series.title=One&limit=1&after=${next}`), [3])
+      assert.equal(await idsOf(`series.title=Two&limit=1&after=${next}`), 400)
+    })
+
+    test('lists have filters for other values, and for one of several', async () => {
+      const cases: readonly (readonly [query: string, ids: unknown])[] = [
+        ['title.not=One', [2, 3]],
+        ['title.not=One&title.not=Two', [3]],
+        ['editor_id.not=2', [2, 3]], // a row without a value has another one
+        ['id.not=1&editor_id.null=true', [3]],
+        ['any=(title:One,editor_id.null:true)', [1, 3]],
+        ['any=(title:One,id.gte:3)&id.not=1', [3]],
+        ['any=(title.contains:w,author.name:Ann "A")', [1, 2, 3]],
+        ['any=(series.title:One)', [2, 3]],
+        ['any=(editor.name:Bob,title.not:Two)', [1, 3]],
+        [String.raw`any=(title:a\,b,title:\(\),title:One)`, [1]],
+        ['any=(title:One:Two)', []],
+        ['any=title:One', 400],
+        ['any=()', 400],
+        ['any=(title)', 400],
+        ['any=(secret:x)', 400],
+        ['any=(id:x)', 400],
+        ['any=(id:1.5)', 400],
+        ['any=(id:9007199254740993)', 400],
+        ['any=(editor.born:1970-02-30)', 400],
+        ['any=(editor_id.null:1)', 400],
+        ['any=(title:One)(title:Two)', 400],
+        ['any=(title:One)&any=(title:Two)', 400],
+        [`any=(${Array.from({ length: 8 }, () => 'id:1').join()})`, [1]],
+        [`any=(${Array.from({ length: 9 }, () => 'id:1').join()})`, 400],
+        [`any=(title:${'x'.repeat(3000)})`, 400],
+      ]
+      for (const [query, ids] of cases) assert.deepEqual(await idsOf(query), ids, query)
+    })
+
+    test('no parameter is a part of a statement', async () => {
+      const count = async () => (await api.execute('select count(*) as n from app_book'))[0]!['n']
+      const attacks = [
+        "'",
+        "' or '1'='1",
+        '"; delete from app_book; --',
+        '$1',
+        '?1',
+        '1) or (1=1',
+        '\\',
+        '%',
+        ')',
+        '(',
+        ',',
+        ':',
+        '🐄',
+      ]
+      for (const attack of attacks) {
+        const escaped = attack.replaceAll(/[\\(),]/g, String.raw`\$&`)
+        const queries = [
+          { embed: attack },
+          { embed: `author,${attack}` },
+          { 'author.name': attack },
+          { 'title.not': attack, id: '1' },
+          { any: attack },
+          { any: `(${attack}:1)` },
+          { any: `(title:${attack})` },
+          { any: `(title:${escaped},author.name:${escaped})` },
+          { [`author.${attack}`]: 'x' },
+        ]
+        for (const query of queries) {
+          const { status, body } = await api.call('GET /book', { query })
+          assert.ok(status === 400 || status === 200, attack)
+          if (status === 200)
+            assert.deepEqual(
+              body.entry.map(({ id }: { id: number }) => id),
+              'title.not' in query ? [1] : [],
+              JSON.stringify(query),
+            )
+        }
+      }
+      assert.equal(await count(), 3)
     })
   })
 }

@@ -19,8 +19,31 @@ const step = fc.record({
   ticket: reference,
   note: reference,
   version: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }),
-  query: fc.constantFrom('', '?count=true', '?id=3', '?limit=1'),
+  query: fc.nat({ max: 11 }),
 })
+const all = ['', 'count=true', 'id=ID', 'limit=1', 'any=(id:ID,id:0)&count=true', 'id.not=ID']
+/** The queries of lists. `ID` is a row of one of the users. */
+const queries = {
+  ticket: [
+    'embed=notes,tasks',
+    'title.not=a&embed=notes',
+    'any=(title:a,id:ID)&embed=tasks',
+    'title=b',
+    'embed=notes&limit=1',
+  ],
+  note: [
+    'embed=ticket,tasks',
+    'ticket.title=a&count=true',
+    'any=(ticket.title:b,text:b)',
+    'any=(id:ID,ticket.title:a)&embed=tasks',
+  ],
+  task: [
+    'embed=ticket,note',
+    'ticket.title=a&count=true',
+    'note.text=b&embed=note',
+    'any=(ticket.title:b,note.text:a,id:ID)',
+  ],
+} as const
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
 const steps = fc.array(fc.tuple(fc.boolean(), step), { minLength: 5, maxLength: 25 })
@@ -39,7 +62,7 @@ const first = (['ticket', 'ticket', 'note', 'note', 'reply', 'mark', 'task'] as 
       ticket: index % 2 === 0 ? 0 : 2,
       note: null,
       version: undefined,
-      query: '',
+      query: 0,
     },
   ]),
 )
@@ -139,11 +162,23 @@ async function send(one: Step, name: 'ann' | 'bob', world: World): Promise<unkno
   const result = await api.call(`${one.method} ${base}${isList ? '' : `/${of(table, one.row)}`}`, {
     user: users[name],
     ...(['POST', 'PUT', 'PATCH'].includes(one.method) && { body }),
-    ...(isList && one.method === 'GET' && { query: one.query.replace('?id=3', `?id=${of(table, one.row)}`).slice(1) }),
+    ...(one.method === 'GET' && { query: queryOf(one, isList, String(of(table, one.row))) }),
     ...(one.version !== undefined && { headers: { 'if-match': `"${one.version}"` } }),
   })
   if (result.status === 201) ids[name][table].push(result.body.id)
   return [one.method, one.where, result.status, result.headers['etag'], rename(result.body, world)]
+}
+
+/** Returns the query of a list, or of a row, which only has what is embedded. */
+function queryOf({ where, query }: Step, isList: boolean, id: string): string {
+  const possible: readonly string[] = where === 'ticket/note' ? all.slice(0, 2) : [...all, ...queries[where]]
+  const text = (possible[query % possible.length] ?? '').replaceAll('ID', id)
+  return isList
+    ? text
+    : text
+        .split('&')
+        .filter((part) => part.startsWith('embed='))
+        .join('&')
 }
 
 /** Replaces ids by their position among those of the user, because sequences also count the rows of others. */

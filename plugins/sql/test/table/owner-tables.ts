@@ -13,7 +13,7 @@ const chained = (column: string, table: string): TableSnapshot => ({
  * Tickets of users, notes that belong to whoever owns their ticket, replies and marks that belong to whoever owns the note or
  * reply before them, and tasks with an owner and references of their own.
  */
-const tables: Readonly<Record<string, TableSnapshot>> = {
+export const ticketTables: Readonly<Record<string, TableSnapshot>> = {
   app_ticket: {
     columns: {
       id: { type: 'id', default: true },
@@ -49,7 +49,11 @@ const tables: Readonly<Record<string, TableSnapshot>> = {
     },
     key: ['id'],
     unique: [['user_id', 'name']],
-    index: [['user_id', 'id']],
+    index: [
+      ['user_id', 'id'],
+      ['ticket_id', 'user_id'],
+      ['note_id', 'user_id'],
+    ],
     references: [
       { columns: ['ticket_id'], table: 'app_ticket', to: ['id'] },
       { columns: ['note_id'], table: 'app_note', to: ['id'] },
@@ -66,12 +70,16 @@ export const ticketApi = {
     write: ['title'],
     where: { status: 1 },
     owner: { column: 'user_id', unless: 'ticket.all' },
+    filter: ['id', 'title'],
+    embed: { notes: { from: 'Notes', by: 'ticket_id', limit: 2 }, tasks: { from: 'Tasks', by: 'ticket_id' } },
   },
   Notes: {
     table: 'app_note',
     columns: ['id', 'ticket_id', 'text'],
     owner: { through: 'ticket_id' },
     version: 'version',
+    filter: ['id', 'text', 'ticket.title'],
+    embed: { ticket: { from: 'Tickets', by: 'ticket_id' }, tasks: { from: 'Tasks', by: 'note_id', limit: 1 } },
   },
   NotesOf: {
     table: 'app_note',
@@ -79,6 +87,8 @@ export const ticketApi = {
     where: { ticket_id: '$params.ticket_id' },
     owner: { through: 'ticket_id' },
     version: 'version',
+    embed: { ticket: { from: 'Tickets', by: 'ticket_id' } },
+    embed_always: ['ticket'],
   },
   Replies: { table: 'app_reply', columns: ['id', 'note_id', 'text'], owner: { through: 'note_id' } },
   Marks: { table: 'app_mark', columns: ['id', 'reply_id', 'text'], owner: { through: 'reply_id' } },
@@ -87,6 +97,8 @@ export const ticketApi = {
     columns: ['id', 'ticket_id', 'note_id', 'shelf_id', 'name'],
     owner: 'user_id',
     version: 'version',
+    filter: ['id', 'name', 'ticket.title', 'note.text'],
+    embed: { ticket: { from: 'Tickets', by: 'ticket_id' }, note: { from: 'Notes', by: 'note_id' } },
   },
 } satisfies Readonly<Record<string, TableConfig>>
 
@@ -111,7 +123,7 @@ export function openTicketOptions(kind: DatabaseKind, url: string | undefined): 
   const uuid = kind === 'sqlite' ? 'uuid_text' : 'uuid'
   return {
     url,
-    tables,
+    tables: ticketTables,
     config: ticketApi.Tickets,
     actions: ticketApi,
     routes: ticketRoutes,
@@ -134,6 +146,9 @@ export function openTicketOptions(kind: DatabaseKind, url: string | undefined): 
       `create table app_task (id ${id}, user_id ${uuid} not null, ticket_id bigint references app_ticket (id),
         note_id bigint references app_note (id), shelf_id bigint references app_shelf (id),
         name varchar(8) not null, version integer not null, unique (user_id, name))`,
+      `create index app_task_list on app_task (user_id, id)`,
+      `create index app_task_ticket on app_task (ticket_id, user_id)`,
+      `create index app_task_note on app_task (note_id, user_id)`,
       `insert into app_shelf values (1)`,
     ],
   }

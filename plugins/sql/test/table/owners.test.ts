@@ -150,5 +150,29 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.equal(await statusOf(`PATCH /ticket/${foreign}/note/${note}`, { user: bob, body: { text: 'y' } }), 200)
       assert.equal(await statusOf(`GET /ticket/${own}/note/${note}`, { user: ann }), 404)
     })
+
+    test('a reference that another program made to a row of another user shows nothing of it', async () => {
+      const [own, foreign] = [await ticket(ann), await ticket(bob)]
+      await api.execute(`update app_ticket set title = 'secret' where id = ${foreign}`)
+      const task = await add('/task', ann, { name: name() })
+      await api.execute(`update app_task set ticket_id = ${foreign} where id = ${task}`)
+      await add('/task', bob, { name: name(), ticket_id: foreign })
+      const theirs = await add('/task', bob, { name: name() })
+      await api.execute(`update app_task set ticket_id = ${own} where id = ${theirs}`)
+      const read = async (operation: string, query: string, call: Call = { user: ann }) =>
+        (await api.call(operation, { ...call, query })).body
+      assert.equal((await read(`GET /task/${task}`, 'embed=ticket')).ticket, null)
+      assert.deepEqual((await read(`GET /ticket/${own}`, 'embed=tasks')).tasks, { entry: [], more: false })
+      for (const query of [
+        'ticket.title=secret',
+        'any=(ticket.title:secret)',
+        `any=(ticket.title:secret,id:0)&id=${task}`,
+      ])
+        assert.deepEqual(await read('GET /task', `${query}&count=true`), { entry: [], next: null, count: 0 }, query)
+      await api.execute(`update app_task set user_id = '${ann}' where id = ${theirs}`)
+      const { tasks } = await read(`GET /ticket/${own}`, 'embed=tasks', { ...all, user: ann })
+      assert.equal(tasks.entry.length, 1)
+      assert.equal((await read(`GET /task/${task}`, 'embed=ticket', { ...all, user: ann })).ticket.title, 'secret')
+    })
   })
 }

@@ -35,6 +35,8 @@ export const fieldTexts = {
     connection: 'Connection',
     table: 'Table',
     column: 'Column',
+    sort: 'Column',
+    filter: 'Column',
     action: 'Action',
   },
   lists: {
@@ -45,6 +47,8 @@ export const fieldTexts = {
     connection: 'Connections',
     table: 'Tables',
     column: 'Columns',
+    sort: 'Columns',
+    filter: 'Columns',
     action: 'Actions',
   },
 } as const

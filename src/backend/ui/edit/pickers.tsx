@@ -15,8 +15,21 @@ import { variableTexts } from './edit-texts.ts'
 import { fieldTexts, pickerTexts as texts } from './field-texts.ts'
 import { scopeTexts } from '../pages/scope-texts.ts'
 
-/** The kinds of names that a config can contain: the values of `x-waypost` and other names of the definition. */
-export type NameKind = 'schema' | 'scope' | 'event' | 'rate' | 'connection' | 'table' | 'column' | 'action'
+/**
+ * The kinds of names that a config can contain: the values of `x-waypost` and other names of the definition. `sort` and
+ * `filter` are columns, also with a sign before or a name of another row.
+ */
+export type NameKind =
+  | 'schema'
+  | 'scope'
+  | 'event'
+  | 'rate'
+  | 'connection'
+  | 'table'
+  | 'column'
+  | 'sort'
+  | 'filter'
+  | 'action'
 
 interface NamesContext {
   /** For tables; System by default. */
@@ -27,7 +40,7 @@ interface NamesContext {
 
 /** The names of a kind that the definition contains, for choices. */
 export function useNames(kind: NameKind, { connection = 'System', table }: NamesContext = {}): readonly string[] {
-  const isTable = kind === 'table' || kind === 'column'
+  const isTable = ['table', 'column', 'sort', 'filter'].includes(kind)
   const definition = useQuery({
     ...definitionQuery,
     enabled: ['schema', 'event', 'rate', 'action'].includes(kind),
@@ -47,6 +60,8 @@ export function useNames(kind: NameKind, { connection = 'System', table }: Names
     case 'table':
       return inConnection.map(({ name }) => name)
     case 'column':
+    case 'sort':
+    case 'filter':
       return inConnection.find(({ name }) => name === table)?.columns.map(({ name }) => name) ?? []
     case 'connection':
       return connections?.entry.map(({ name }) => name) ?? []
@@ -57,7 +72,7 @@ export function useNames(kind: NameKind, { connection = 'System', table }: Names
   }
 }
 
-type DefinedKind = Exclude<NameKind, 'table' | 'column' | 'connection' | 'scope'>
+type DefinedKind = Exclude<NameKind, 'table' | 'column' | 'sort' | 'filter' | 'connection' | 'scope'>
 
 function listDefined(definition: Definition, kind: DefinedKind): readonly string[] {
   switch (kind) {

@@ -1,6 +1,7 @@
 import { writeDecimal, type DatabaseKind } from 'waypost'
 import { readInteger, readTimestamp } from 'waypost/sql'
 import type { PlanColumn, TypedColumn } from '../plan.ts'
+import { writeRowForm } from '../row-form.ts'
 import { writeRead } from '../time-form.ts'
 
 /** How the values of embedded rows are read. */
@@ -35,19 +36,15 @@ export function writeCell(column: PlanColumn, name: string, { kind, jsonAsText }
       return `case typeof(${name}) when 'blob' then hex(${name}) when 'null' then null else 0 end`
     case 'json':
       // A text: what `json_quote` returns would be a part of the array.
-      return jsonAsText ? `${writeJsonText(name)} || ''` : `case typeof(${name}) ${digits} ${noBytes} else ${name} end`
+      return jsonAsText
+        ? `${writeRowForm(column, name, { kind, jsonAsText })} || ''`
+        : `case typeof(${name}) ${digits} ${noBytes} else ${name} end`
     default: {
       const isSafe = `${name} between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`
       const integer = `when 'integer' then case when ${isSafe} then ${name} else cast(${name} as text) end`
       return `case typeof(${name}) ${integer} ${noBytes} else ${name} end`
     }
   }
-}
-
-/** Writes a JSON column as text. A text of SQLite that is not JSON becomes a string. */
-export function writeJsonText(name: string): string {
-  const text = `cast(${name} as text)`
-  return `case when ${name} is null then null when json_valid(${text}) then ${text} else json_quote(${text}) end`
 }
 
 /** The value of a column in an embedded row. */

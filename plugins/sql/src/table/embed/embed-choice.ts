@@ -12,13 +12,16 @@ export function makeEmbedChoice({ embeds = none }: Pick<TablePlan, 'embeds'>): C
   return (query, context) => {
     const { embed } = (query ?? {}) as { readonly embed?: readonly string[] }
     const chosen = embed === undefined ? always : embeds.filter(({ name, always: is }) => is || embed.includes(name))
-    for (const { name, scopes } of chosen) {
-      const held = context.principal?.scopes
-      const isAllowed = scopes === undefined || (scopes.length === 0 ? held !== undefined : hasOne(held, scopes))
-      if (!isAllowed) throw context.problem(403, `You may not read the rows of "${name}", so they cannot be embedded`)
-    }
+    for (const embed of chosen) assertMayEmbed(embed, context)
     return chosen
   }
+}
+
+/** @throws a problem with status 403 if the caller may not have the rows of an embed */
+export function assertMayEmbed({ name, scopes }: EmbedPlan, context: Context): void {
+  const held = context.principal?.scopes
+  const isAllowed = scopes === undefined || (scopes.length === 0 ? held !== undefined : hasOne(held, scopes))
+  if (!isAllowed) throw context.problem(403, `You may not read the rows of "${name}"`)
 }
 
 function hasOne(held: readonly string[] | undefined, scopes: readonly string[]): boolean {

@@ -70,7 +70,7 @@ function findConfig({ from, by, columns }: EmbedConfig, own: TableUse, at: strin
     })
     return undefined
   }
-  if (columns !== undefined) return { connection, table: reference.table, columns }
+  if (columns !== undefined) return { connection, table: reference.table, columns: 'all' }
   report(at, 'It is not clear which columns are embedded', {
     hint: 'Add "columns", or the name of an action in "from"',
   })

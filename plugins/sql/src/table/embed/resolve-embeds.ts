@@ -1,4 +1,4 @@
-import { typeOf } from '../owner-rules.ts'
+import { findServed, makeRule, typeOf } from '../owner-rules.ts'
 import type { EmbedPlan, PlanColumn, SortTerm } from '../plan.ts'
 import { completeSort, parseSortTerm } from '../sort.ts'
 import { describeRow } from '../schemas.ts'
@@ -6,7 +6,7 @@ import { checkColumn, columnOf, columnsForCallers, type TableUse } from '../tabl
 import type { Writing } from '../writing.ts'
 import { findAccess, isNarrower } from './embed-access.ts'
 import { defaultEmbedLimit, type EmbedConfig } from './embed-config.ts'
-import type { ResolvedEmbed } from './describe-embeds.ts'
+import { referTo, type ResolvedEmbed } from './describe-embeds.ts'
 import { findTarget, type EmbedTarget } from './find-target.ts'
 
 /** Checks which rows of other tables the rows of a method can contain. */
@@ -23,7 +23,11 @@ export function resolveEmbeds(table: TableUse, writing: Writing): readonly Resol
     const target = findTarget(name, config, table)
     if (target === undefined) return []
     const plan = makePlan({ name, config, target, table, isAlways: always.includes(name) })
-    return { plan, row: describeRow(plan.columns, columnsForCallers(target.table)) }
+    const known = columnsForCallers(target.table)
+    // The rows have all columns of the action, whose GET describes the schema.
+    const { as } = config.columns === undefined && config.from !== undefined ? target.table.config : {}
+    const row = as === undefined ? describeRow(plan.columns, known) : { $ref: referTo(as) }
+    return { plan, row, known }
   })
 }
 
@@ -37,7 +41,8 @@ interface Resolving {
 
 function makePlan({ name, config, target, table, isAlways }: Resolving): EmbedPlan {
   const { isMany, own, other } = target
-  const { where, owner } = target.writing
+  const { where } = target.writing
+  const owner = isOwnRow(target, table) ? undefined : target.writing.owner
   const columns = chooseColumns(name, config, { target, table })
   const sort = isMany ? resolveSort(name, config, { target, table }) : []
   const scopes = findAccess(name, config, table)
@@ -70,6 +75,13 @@ function makePlan({ name, config, target, table, isAlways }: Resolving): EmbedPl
     ...(scopes && { scopes }),
     ...(isAlways && { always: true as const }),
   }
+}
+
+/** Whether embedded rows belong to whoever owns this row, which the caller has access to by the same rule. */
+function isOwnRow({ isMany, own, other, writing: { owner } }: EmbedTarget, table: TableUse): boolean {
+  if (!isMany || owner?.parent === undefined || owner.column !== other || owner.parent.to !== own) return false
+  const rule = makeRule(table.config, findServed(table.connection, table.use, table.snapshot))
+  return JSON.stringify(rule) === JSON.stringify(owner.parent.rule)
 }
 
 interface Place {
