@@ -24,7 +24,14 @@ test('of a save that changes many actions, only some are loaded at once, and the
   const found = await loadModules({}, { release: {} as never, artifacts, saved }, uses)
   assert.deepEqual([found.modules.size, loaded.length, loaded.at(-1)], [11, 11, 'late58'])
   const actions = await makeActions(
-    { ...found, classes: new Map(), prepareConfig: () => assert.fail(), databases: {}, services: () => assert.fail() },
+    {
+      ...found,
+      classes: new Map(),
+      steps: new Map(),
+      prepareConfig: () => assert.fail(),
+      databases: {},
+      services: () => assert.fail(),
+    },
     uses,
   )
   const call = (index: number) => actions[index]!.handle({} as never, {} as never)
@@ -44,6 +51,7 @@ test('an action that could not be loaded on its first call is loaded again by th
       modules: new Map(),
       loadLate,
       classes: new Map(),
+      steps: new Map(),
       prepareConfig: () => assert.fail(),
       databases: {},
       services: () => assert.fail(),

@@ -233,8 +233,8 @@ export async function loadCatalog(manifest: Pick<Manifest, 'plugins'> | undefine
   const classes = <Kind extends 'connections' | 'actions' | 'steps'>(kind: Kind) =>
     new Map(
       plugins.flatMap(({ catalog }) =>
-        Object.entries(catalog[kind] ?? {}).map(
-          ([name, one]) => [name, { ...(one as object), plugin: catalog.name }] as const,
+        Object.entries((catalog[kind] ?? {}) as Readonly<Record<string, object>>).map(
+          ([name, one]) => [name, { ...one, plugin: catalog.name }] as const,
         ),
       ),
     ) as unknown as Classes<Kind>
