@@ -3,11 +3,12 @@ import type { ActingHost, ReplayRequest } from '../../src/operate/index.ts'
 
 export default class EventReplay extends HostCommand {
   static override description =
-    'Redeliver a finished delivery, run a finished run of a listener again, or redeliver all dead deliveries\nA replayed delivery keeps its id and gets four new attempts.'
+    'Redeliver a finished delivery, run a finished run of a listener again, or all dead ones\nA replayed delivery keeps its id and gets four new attempts.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> dlv_01KAK7W1R2M9ZQ4T7XBC',
     '<%= config.bin %> <%= command.id %> --dead --since 24h',
     '<%= config.bin %> <%= command.id %> --dead --since 24h --event todo_created --yes',
+    '<%= config.bin %> <%= command.id %> --dead --listener bill',
   ]
   static override enableJsonFlag = true
   static override args = { delivery: Args.string({ description: 'Id of a delivery or run' }) }
@@ -23,6 +24,11 @@ export default class EventReplay extends HostCommand {
       description: 'With --dead: only deliveries to this subscription, by id',
       dependsOn: ['dead'],
     }),
+    listener: Flags.string({
+      description: 'With --dead: all dead runs of this listener',
+      dependsOn: ['dead'],
+      exclusive: ['since', 'event', 'subscription'],
+    }),
     limit: Flags.integer({
       description: 'With --dead: maximum number of deliveries',
       default: 10_000,
@@ -35,11 +41,12 @@ export default class EventReplay extends HostCommand {
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(EventReplay)
     const { delivery } = args
-    const { since } = flags
+    const { since, listener } = flags
     if (delivery !== undefined && !flags.dead) return this.#withTarget((host) => this.#replayOne(host, delivery))
     if (delivery !== undefined || !flags.dead) {
       throw this.usageError('Specify either DELIVERY or --dead --since TIME')
     }
+    if (listener !== undefined) return this.#withTarget((host) => this.#replayRuns(host, listener, flags.yes))
     if (since === undefined) throw this.usageError('--dead requires --since, for example --since 24h')
     return this.#withTarget((host) => this.#replayDead(host, { ...flags, since }))
   }
@@ -57,6 +64,16 @@ export default class EventReplay extends HostCommand {
     await (delivery.startsWith('run_') ? replayHostRun : replayHostDelivery)(host, delivery)
     this.print(`  Replayed   ${delivery}, due now`)
     return { replayed: 1, more: false }
+  }
+
+  async #replayRuns(host: ActingHost, listener: string, isConfirmed: boolean): Promise<unknown> {
+    const { replayHostRuns } = await import('../../src/operate/index.ts')
+    const confirm = (runs: number) => this.confirmChange(`Replay ${plural(runs, 'dead run')}?`, { isConfirmed })
+    const replayed = await replayHostRuns(host, { listener, confirm })
+    if (replayed === undefined) return { replayed: 0, more: true }
+    if (replayed === 0) this.print(`  No dead run of ${listener} can be replayed.`)
+    else this.print(`  Replayed   ${plural(replayed, 'run')}, due now`)
+    return { replayed, more: false }
   }
 
   async #replayDead(host: ActingHost, { yes, ...request }: DeadFlags): Promise<unknown> {

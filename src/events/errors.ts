@@ -114,6 +114,12 @@ export const errors = defineErrors({
     message: 'The run "{id}" is {status}, so it cannot be made due',
     hint: 'Replay it if it has finished.',
   },
+  WP_EVENTS_RUN_ENDED: {
+    kind: 'user',
+    status: 409,
+    message: 'The run "{id}" is {status}, so it cannot be cancelled',
+    hint: 'Only pending runs can be cancelled.',
+  },
   WP_EVENTS_DISPATCH_UNKNOWN: {
     kind: 'bug',
     status: 500,

@@ -1,6 +1,9 @@
 import { isClaimed, leaseMs, loadLedger, resolveCronjobs, type Host } from '../host/index.ts'
+import { isStorable } from '../kit/index.ts'
 import { loadActiveRelease } from '../release/index.ts'
+import type { System } from '../store/index.ts'
 import { changeSystem, type ActingHost } from './change-system.ts'
+import { errors } from './errors.ts'
 
 /** A cronjob of the active release. Times are in milliseconds since 1970 by the database's clock. */
 export interface ListedCronjob {
@@ -79,7 +82,7 @@ function describeRun({ outcome, error, server, ...run }: Run, isRunning: boolean
 }
 
 /** A run of a cronjob. Times are in milliseconds since 1970 by the database's clock. */
-export interface ListedRun {
+export interface CronjobRun {
   readonly id: string
   /** The scheduled time, or when it was started by hand. */
   readonly slotAt: number
@@ -92,34 +95,63 @@ export interface ListedRun {
 }
 
 /** How many runs of each cronjob are kept. */
-const maxRuns = 20
+const maxRuns = 100
 
-/** Lists the last 20 runs of a cronjob, newest first. Empty for an unknown cronjob. */
+/** Lists the last 100 runs of a cronjob, newest first. Empty for an unknown cronjob. */
 export async function listHostCronjobRuns(
   { system }: Pick<Host, 'system'>,
   name: string,
-): Promise<readonly ListedRun[]> {
-  const { rows, now } = await loadLedger(system)
-  const job = rows.get(name)
-  const runs = await system.db
-    .selectFrom('waypost_cronjob_run')
-    .selectAll()
+): Promise<readonly CronjobRun[]> {
+  const current = await findCurrentRun(system, name)
+  const runs = await selectRuns(system)
     .where('cronjob', '=', name)
     .orderBy('started_at', 'desc')
     .limit(maxRuns)
     .execute()
-  const current = job !== undefined && isClaimed(job, now) ? job.claimId : null
-  return runs.map(
-    ({ id, slot_at: slotAt, started_at: startedAt, finished_at: finishedAt, outcome, error, server }) => ({
-      id,
-      slotAt,
-      startedAt,
-      finishedAt: finishedAt ?? undefined,
-      state: id === current ? 'running' : finishedAt === null ? 'lost' : (outcome ?? 'lost'),
-      error: error ?? undefined,
-      server,
-    }),
-  )
+  return runs.map((run) => describeListed(run, current))
+}
+
+/** Finds a run of a cronjob with its log, lines of JSON. @throws WP_SERVER_CRONJOB_RUN_UNKNOWN */
+export async function findHostCronjobRun(
+  { system }: Pick<Host, 'system'>,
+  { name, id }: { readonly name: string; readonly id: string },
+): Promise<{ readonly run: CronjobRun; readonly log: string | undefined }> {
+  const run =
+    isStorable(name) && isStorable(id)
+      ? await selectRuns(system).select('log').where('cronjob', '=', name).where('id', '=', id).executeTakeFirst()
+      : undefined
+  if (run === undefined) throw errors.WP_SERVER_CRONJOB_RUN_UNKNOWN({ name, id: id.slice(0, 64) })
+  return { run: describeListed(run, await findCurrentRun(system, name)), log: run.log ?? undefined }
+}
+
+function selectRuns({ db }: System) {
+  return db
+    .selectFrom('waypost_cronjob_run')
+    .select(['id', 'slot_at', 'started_at', 'finished_at', 'outcome', 'error', 'server'])
+}
+
+type RunRow = Awaited<ReturnType<ReturnType<typeof selectRuns>['executeTakeFirstOrThrow']>>
+
+/** The id of the run that is under way. */
+async function findCurrentRun(system: System, name: string): Promise<string | null> {
+  const { rows, now } = await loadLedger(system)
+  const job = rows.get(name)
+  return job !== undefined && isClaimed(job, now) ? job.claimId : null
+}
+
+function describeListed(
+  { id, slot_at: slotAt, started_at: startedAt, finished_at: finishedAt, outcome, error, server }: RunRow,
+  current: string | null,
+): CronjobRun {
+  return {
+    id,
+    slotAt,
+    startedAt,
+    finishedAt: finishedAt ?? undefined,
+    state: id === current ? 'running' : finishedAt === null ? 'lost' : (outcome ?? 'lost'),
+    error: error ?? undefined,
+    server,
+  }
 }
 
 /**

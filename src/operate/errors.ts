@@ -25,6 +25,24 @@ export const errors = defineErrors({
     message: 'The active release has no connection "{name}"',
     hint: 'List the connections on the page Connections of the backend, or in waypost.yml.',
   },
+  WP_SERVER_LISTENER_WITHOUT_RUNS: {
+    kind: 'user',
+    status: 404,
+    message: 'The active release has no listener "{name}", and no run of it waits or is dead',
+    hint: 'Known listeners: {known}.',
+  },
+  WP_SERVER_DELAYED_UNKNOWN: {
+    kind: 'user',
+    status: 404,
+    message: 'No event is delayed under the id "{id}"',
+    hint: 'It may have been sent meanwhile. List those that wait with waypost event:list --delayed.',
+  },
+  WP_SERVER_CRONJOB_RUN_UNKNOWN: {
+    kind: 'user',
+    status: 404,
+    message: 'The cronjob "{name}" has no run "{id}"',
+    hint: 'The last 100 runs are kept.',
+  },
   WP_SERVER_FOLDER_NOT_EMPTY: {
     kind: 'user',
     status: 400,

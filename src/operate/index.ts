@@ -18,7 +18,9 @@ export { addHostClient, changeHostClient, changeHostClientStatus, renewHostClien
 export type { ClientChange, ClientRequest, ClientSelection } from './clients.ts'
 export {
   type ListedCronjob,
+  findHostCronjobRun,
   listHostCronjobRuns,
+  type CronjobRun,
   listHostCronjobs,
   recordCronjobRun,
   runHostCronjob,
@@ -27,16 +29,16 @@ export { type RestoredSystem, declareRestored } from './doctor/declare-restored.
 export { type DeliveryDetails, findHostDelivery } from './events/deliveries.ts'
 export { findHostMessage, listHostMessages, type ListedMessage } from './events/messages.ts'
 export { type ListedDelivery, listHostDeliveries } from './events/deliveries.ts'
+export { cancelHostRuns, listHostListeners, replayHostRuns, type ListedListener } from './events/listeners.ts'
 export {
-  cancelHostRuns,
-  listHostListeners,
+  cancelHostRun,
+  findHostRun,
   listHostRuns,
   replayHostRun,
   retryHostRun,
-  type ListedListener,
   type ListedRun,
 } from './events/runs.ts'
-export { type ListedDelayed, listHostDelayed } from './events/list-delayed.ts'
+export { cancelHostDelayed, type ListedDelayed, listHostDelayed } from './events/delayed.ts'
 export { type ListedEvent, listHostEvents } from './events/list-events.ts'
 export type { ReceivedDelivery, EventListener, ListenRequest } from './events/listen.ts'
 export {

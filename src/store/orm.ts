@@ -29,6 +29,7 @@ import { GrowingLists } from './migrations/0023-growing-lists.ts'
 import { SignIns } from './migrations/0024-sign-ins.ts'
 import { Delayed } from './migrations/0025-delayed.ts'
 import { Listeners } from './migrations/0026-listeners.ts'
+import { RunLogs } from './migrations/0027-run-logs.ts'
 import { systemMigrations } from './migrations/names.ts'
 import type { System } from './system.ts'
 
@@ -59,6 +60,7 @@ const classes = [
   SignIns,
   Delayed,
   Listeners,
+  RunLogs,
 ]
 
 /**

@@ -54,7 +54,7 @@ onBothDatabases('runs of listeners', (world) => {
     assert.equal(new Set(first.map(({ data }) => data)).size, 4)
     assert.deepEqual(await claim(world(), worker, wanted), [])
     const one = first.find(({ data }) => data === '{"to":{"id":1}}')!
-    await recordRuns(world().system, [{ run: one, verdict: 'done', latencyMs: 1 }])
+    await recordRuns(world().system, [{ run: one, verdict: 'done', latencyMs: 1, log: null }])
     const next = await Promise.all([claim(world(), worker, wanted), claim(world(), worker, wanted)])
     assert.deepEqual(
       next.flat().map(({ data }) => data),
@@ -93,8 +93,8 @@ onBothDatabases('runs of listeners', (world) => {
     await releaseLostRuns(world().system)
     const [again] = await claim(world(), other, { room: 1 })
     assert.deepEqual([again!.id, again!.lost], [lost!.id, 1])
-    assert.equal((await recordRuns(world().system, [{ run: lost!, verdict: 'dead', latencyMs: 1 }])).size, 0)
-    assert.equal((await recordRuns(world().system, [{ run: again!, verdict: 'done', latencyMs: 1 }])).size, 1)
+    assert.equal((await recordRuns(world().system, [{ run: lost!, verdict: 'dead', latencyMs: 1, log: null }])).size, 0)
+    assert.equal((await recordRuns(world().system, [{ run: again!, verdict: 'done', latencyMs: 1, log: null }])).size, 1)
     assert.equal((await runs(world()))[0]!.status, 'done')
   })
 

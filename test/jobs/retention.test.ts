@@ -80,11 +80,12 @@ for (const kind of defaultKinds) {
         .execute()
     }
 
-    // Statistics have two rules, which statistics.test.ts tests; runs of cronjobs and cleared columns have tests below.
+    // Statistics have two rules, which statistics.test.ts tests; run-totals.test.ts has totals of runs; runs of cronjobs and cleared columns have tests below.
     const isSimple = ({ keepNewest, clear, table }: RetentionRule) =>
       keepNewest === undefined &&
       clear === undefined &&
       table !== 'waypost_statistic' &&
+      table !== 'waypost_run_total' &&
       table !== 'waypost_cronjob_run'
     const simple = retentionRules.filter(isSimple)
     for (const { table, column, keep, keepNewest, sortedBy } of simple) {
@@ -104,7 +105,7 @@ for (const kind of defaultKinds) {
       })
     }
 
-    test('the newest 20 runs of each cronjob are kept; those of a removed one for 30 days', async () => {
+    test('the newest 100 runs of each cronjob are kept; those of a removed one for 30 days', async () => {
       const { db } = system
       const job = { name: 'tidy', schedule: '* * * * *', timezone: 'UTC', slot_at: 1, failures: 0 }
       await db.insertInto('waypost_cronjob').values(job).execute()
@@ -114,14 +115,14 @@ for (const kind of defaultKinds) {
           .insertInto('waypost_cronjob_run')
           .values({ id, cronjob, slot_at: at, started_at: at, server: 'host' })
           .execute()
-      for (let index = 0; index < 25; index++) await add('tidy', `run_${index}`, 1000 + index)
+      for (let index = 0; index < 105; index++) await add('tidy', `run_${index}`, 1000 + index)
       await add('other', 'run_old', now - 31 * dayMs)
       await add('other', 'run_new', now - 29 * dayMs)
       assert.deepEqual(await prune({ chunk: 2 }), { waypost_cronjob_run: 6 })
       const left = await db.selectFrom('waypost_cronjob_run').select('id').orderBy('started_at').execute()
       assert.deepEqual(
         left.map(({ id }) => id),
-        [...Array.from({ length: 20 }, (_, index) => `run_${index + 5}`), 'run_new'],
+        [...Array.from({ length: 100 }, (_, index) => `run_${index + 5}`), 'run_new'],
       )
       await db.deleteFrom('waypost_cronjob_run').execute()
       await db.deleteFrom('waypost_cronjob').execute()

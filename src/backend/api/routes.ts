@@ -17,6 +17,7 @@ import { trafficRoutes } from './routes/traffic.ts'
 import { tryRoutes } from './routes/try.ts'
 import { userRoutes } from './routes/users.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
+import { runRoutes } from './routes/runs.ts'
 import { operationRoutes } from './routes/operations.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { variableRoutes } from './routes/variables.ts'
@@ -41,6 +42,7 @@ const routes = [
   ...userRoutes,
   ...variableRoutes,
   ...deliveryRoutes,
+  ...runRoutes,
   ...subscriptionRoutes,
   ...operationRoutes,
 ] as const

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { isStorable } from '../../kit/index.ts'
-import { isOneOf, type System } from '../../store/index.ts'
+import { isOneOf, nowOnce, type System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
 
 type Status = 'pending' | 'running' | 'done' | 'dead' | 'cancelled'
@@ -24,10 +24,11 @@ export async function replayRun(system: System, id: string): Promise<void> {
   const { status, hasData } = await lockRun(system, id)
   if (status === 'pending' || status === 'running') throw errors.WP_EVENTS_RUN_PENDING({ id, status })
   if (!hasData) throw errors.WP_EVENTS_REPLAY_PRUNED({ id })
-  const now = system.now()
-  await sql`update waypost_run set status = 'pending', failures = 0, postponed = 0, lost = 0, turn = turn + 1,
-    due_at = ${now}, scheduled_at = ${now}, finished_at = null, outcome = null where id = ${id}`.execute(system.db)
+  await sql`update waypost_run set ${replayed(system)} where id = ${id}`.execute(system.db)
 }
+
+const replayed = (system: System) => sql`status = 'pending', failures = 0, postponed = 0, lost = 0, turn = turn + 1,
+  due_at = ${nowOnce(system)}, scheduled_at = ${nowOnce(system)}, finished_at = null, outcome = null`
 
 /**
  * Makes a pending run due now.
@@ -39,25 +40,55 @@ export async function retryRun(system: System, id: string): Promise<void> {
   await sql`update waypost_run set due_at = ${system.now()} where id = ${id}`.execute(system.db)
 }
 
-const cancelChunk = 1000
+/** Cancels a pending run. @throws WP_EVENTS_RUN_UNKNOWN, WP_EVENTS_RUN_ENDED */
+export async function cancelRun(system: System, id: string): Promise<void> {
+  const { status } = await lockRun(system, id)
+  if (status !== 'pending') throw errors.WP_EVENTS_RUN_ENDED({ id, status })
+  await sql`update waypost_run set ${cancelled(system)} where id = ${id}`.execute(system.db)
+}
+
+const cancelled = (system: System) =>
+  sql`status = 'cancelled', finished_at = ${system.now()}, turn = turn + 1, outcome = 'cancelled by an administrator'`
+
+const chunk = 1000
+
+/** Runs the dead runs of a listener again, except those whose message was deleted. @returns their number */
+export async function replayDeadRuns(system: System, listener: string): Promise<number> {
+  const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
+  for (let count = 0, last = ''; ;) {
+    const { rows } = await sql<{ id: string; kept: string | null }>`
+      select id, (select m.id from waypost_message m where m.id = message_id) as kept from waypost_run
+      where listener = ${listener} and status = 'dead' and id > ${last} order by id limit ${sql.lit(chunk)}`.execute(
+      system.db,
+    )
+    const chosen = rows.filter(({ kept }) => kept !== null).map(({ id }) => id)
+    if (chosen.length > 0) {
+      const { numAffectedRows = 0n } = await sql`update waypost_run set ${replayed(system)} where id in (
+        select id from waypost_run where ${isOneOf(system, sql`id`, chosen)} and status = 'dead' ${lock})`.execute(system.db)
+      count += Number(numAffectedRows)
+    }
+    if (rows.length < chunk) return count
+    last = rows.at(-1)!.id
+  }
+}
+
 
 /** Cancels the pending runs of a listener. @returns their number */
 export async function cancelRuns(system: System, listener: string): Promise<number> {
   const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
-  for (let cancelled = 0; ;) {
+  for (let count = 0; ;) {
     const { rows } = await sql<{ id: string }>`select id from waypost_run
       where status = 'pending' and (exclusive_key is null or exclusive_key is not null) and listener = ${listener}
-      limit ${sql.lit(cancelChunk)} ${lock}`.execute(system.db)
-    if (rows.length === 0) return cancelled
+      limit ${sql.lit(chunk)} ${lock}`.execute(system.db)
+    if (rows.length === 0) return count
     const isChosen = isOneOf(
       system,
       sql`id`,
       rows.map(({ id }) => id),
     )
     const { numAffectedRows = 0n } = await sql`update waypost_run
-      set status = 'cancelled', finished_at = ${system.now()}, turn = turn + 1, outcome = 'cancelled by an administrator'
-      where ${isChosen} and status = 'pending'`.execute(system.db)
-    cancelled += Number(numAffectedRows)
-    if (numAffectedRows === 0n) return cancelled
+      set ${cancelled(system)} where ${isChosen} and status = 'pending'`.execute(system.db)
+    count += Number(numAffectedRows)
+    if (numAffectedRows === 0n) return count
   }
 }

@@ -63,7 +63,7 @@ async function claim(
     sql`(select ${sql.ref(column)} from waypost_message m where m.id = waypost_run.message_id)`
   const { rows } = await sql<ClaimedRun>`
     update waypost_run set status = 'running', worker_id = ${worker}, turn = turn + 1, started_at = ${now},
-      progress = null, progress_text = null
+      progress = null, progress_text = null, log = null
     where ${isChosen} and status = 'pending' and exists (select 1 from waypost_worker where id = ${worker})
       and ${isNotHeld}
     returning id, listener, message_id as message, ${message('event')} as event, ${message('data')} as data,

@@ -14,6 +14,8 @@ export interface RunOutcome {
   /** For `postponed`: milliseconds since 1970. */
   readonly until?: number
   readonly latencyMs: number
+  /** What it logged. */
+  readonly log: string | null
   /** Why it did not succeed. */
   readonly reason?: string | undefined
 }
@@ -26,9 +28,9 @@ const maxReason = 4000
  */
 export async function recordRuns(system: System, outcomes: readonly RunOutcome[]): Promise<ReadonlySet<string>> {
   if (outcomes.length === 0) return new Set()
-  const rows = outcomes.map(({ run, verdict, delayMs, until, latencyMs, reason }) => {
+  const rows = outcomes.map(({ run, verdict, delayMs, until, latencyMs, reason, log }) => {
     const text = reason === undefined ? null : toStorable(reason.slice(0, maxReason))
-    return [run.id, run.turn, verdict, delayMs ?? null, until ?? null, Math.round(latencyMs), text]
+    return [run.id, run.turn, verdict, delayMs ?? null, until ?? null, Math.round(latencyMs), text, log === null ? null : toStorable(log)]
   })
   const now = nowOnce(system)
   const is = (...verdicts: readonly RunVerdict[]) =>
@@ -44,23 +46,33 @@ export async function recordRuns(system: System, outcomes: readonly RunOutcome[]
       due_at = coalesce(entry.until, ${now} + entry.delay_ms, due_at),
       scheduled_at = case when entry.delay_ms is null then scheduled_at else ${now} end,
       turn = waypost_run.turn + 1, worker_id = null, finished_at = case when ${isOver} then ${now} end,
-      latency_ms = entry.latency_ms, outcome = entry.reason
+      latency_ms = entry.latency_ms, outcome = entry.reason, log = entry.log
     from (
       select value ->> 0 as id, cast(value ->> 1 as int) as turn, value ->> 2 as verdict,
         cast(value ->> 3 as bigint) as delay_ms, cast(value ->> 4 as bigint) as until,
-        cast(value ->> 5 as int) as latency_ms, value ->> 6 as reason from ${jsonRows(system, rows)}
+        cast(value ->> 5 as int) as latency_ms, value ->> 6 as reason, value ->> 7 as log from ${jsonRows(system, rows)}
     ) as entry
     where waypost_run.id = entry.id and waypost_run.turn = entry.turn and waypost_run.status = 'running'
     returning waypost_run.id`.execute(system.db)
   return new Set(recorded.map(({ id }) => id))
 }
 
+/** How far a run is. */
+export interface RunProgress {
+  /** Undefined if it has not said that. */
+  readonly value?: number | undefined
+  readonly text?: string | undefined
+  /** What it has logged so far. */
+  readonly log: string | null
+}
+
 /** Stores how far a run is, while it is under way. */
 export async function recordProgress(
   system: System,
   { id, turn }: Pick<ClaimedRun, 'id' | 'turn'>,
-  { value, text }: { readonly value: number; readonly text: string | undefined },
+  { value, text, log }: RunProgress,
 ): Promise<void> {
-  await sql`update waypost_run set progress = ${value}, progress_text = ${text === undefined ? null : toStorable(text)}
+  const storable = (given: string | null | undefined) => (given === null || given === undefined ? null : toStorable(given))
+  await sql`update waypost_run set progress = ${value ?? null}, progress_text = ${storable(text)}, log = ${storable(log)}
     where id = ${id} and turn = ${turn} and status = 'running'`.execute(system.db)
 }

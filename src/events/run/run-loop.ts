@@ -3,6 +3,7 @@ import type { System } from '../../store/index.ts'
 import { Patience } from '../patience.ts'
 import { makeWakeSignal } from '../wake-signal.ts'
 import { claimRuns, findDueListeners, releaseLostRuns, type ClaimedRun } from './claim-runs.ts'
+import { RunCounter } from './run-totals.ts'
 import { recordRuns, type RunOutcome, type RunVerdict } from './record-runs.ts'
 
 /** A listener of the active release. */
@@ -24,10 +25,13 @@ export type RunResult =
   | { readonly kind: 'repeated'; readonly reason?: string; readonly delayMs?: number }
   | { readonly kind: 'postponed'; readonly until: number }
 
+/** How a run ended, and what it logged. */
+export type RunEnd = RunResult & { readonly log?: string | null }
+
 /** Runs the code of listeners. */
 export interface RunExecutor {
   /** Never rejects. A run that was lost before must be alone in its process. */
-  execute(run: ClaimedRun, listener: ListenerTermsOfRuns): Promise<RunResult>
+  execute(run: ClaimedRun, listener: ListenerTermsOfRuns): Promise<RunEnd>
   /** Ends all runs: they are repeated. */
   abort(): void
   close(): Promise<void>
@@ -65,6 +69,7 @@ interface Parts extends RunOptions {
 const idleMs = 250
 const lostMs = 1000
 const batchMs = 5
+const saveTotalsMs = 5000
 const maxBatch = 500
 const graceMs = 10_000
 const maxPauseMs = 10_000
@@ -82,6 +87,8 @@ export class RunLoop {
   #flushing: Promise<void> | undefined
   #isStopping = false
   #nextLostAt = -Infinity
+  readonly #counter = new RunCounter()
+  #saving: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
   /** Whether the last claim found nothing. */
   #isDry = false
@@ -94,6 +101,7 @@ export class RunLoop {
 
   start(): void {
     this.#running = this.#loop()
+    this.#saving = setInterval(() => void this.#saveTotals(), saveTotalsMs)
   }
 
   /** Whether nothing is due or under way, as far as the last look showed. */
@@ -120,6 +128,8 @@ export class RunLoop {
     await Promise.all([...this.#active.values()].map(({ ended }) => ended))
     clearTimeout(timer)
     await (this.#flushing ??= this.#flushSoon())
+    clearInterval(this.#saving)
+    await this.#saveTotals()
     await this.#parts.executor.close()
   }
 
@@ -188,7 +198,7 @@ export class RunLoop {
     this.#active.set(run.id, { listener: run.listener, ended })
   }
 
-  async #execute(run: ClaimedRun, listener: ListenerTermsOfRuns): Promise<RunResult> {
+  async #execute(run: ClaimedRun, listener: ListenerTermsOfRuns): Promise<RunEnd> {
     if (run.data === null) return { kind: 'discarded', reason: 'Its message was deleted' }
     if (run.lost >= maxLost) return { kind: 'dead', reason: `Its process ended ${maxLost} times` }
     return this.#parts.executor.execute(run, listener)
@@ -196,9 +206,9 @@ export class RunLoop {
 
   #judge(
     run: ClaimedRun,
-    { listener, result, latencyMs }: { listener: ListenerTermsOfRuns; result: RunResult; latencyMs: number },
+    { listener, result, latencyMs }: { listener: ListenerTermsOfRuns; result: RunEnd; latencyMs: number },
   ): RunOutcome {
-    const base = { run, latencyMs }
+    const base = { run, latencyMs, log: result.log ?? null }
     switch (result.kind) {
       case 'done':
       case 'recorded':
@@ -221,7 +231,7 @@ export class RunLoop {
     }
   }
 
-  #fail(base: Pick<RunOutcome, 'run' | 'latencyMs'>, { retries }: ListenerTermsOfRuns, reason: string): RunOutcome {
+  #fail(base: Pick<RunOutcome, 'run' | 'latencyMs' | 'log'>, { retries }: ListenerTermsOfRuns, reason: string): RunOutcome {
     const delay = (retries ?? this.#parts.settings().delivery_delays)[base.run.failures]
     if (delay === undefined) return { ...base, verdict: 'dead', reason }
     return { ...base, verdict: 'retrying', delayMs: Math.ceil(delay * (0.8 + 0.4 * Math.random())), reason }
@@ -254,8 +264,14 @@ export class RunLoop {
       // A run with `once` has recorded itself.
       if (!recorded.has(run.id) && verdict !== 'done') continue
       const { id, listener, event, failures } = run
+      this.#counter.add(listener, verdict, latencyMs)
       const report = { run: id, listener, event: event ?? '', attempt: failures + 1 }
       this.#parts.onRun?.({ ...report, verdict, latencyMs, delayMs, reason })
     }
+  }
+
+  /** What fails is saved the next time. */
+  async #saveTotals(): Promise<void> {
+    await this.#counter.save(this.#parts.system).catch(() => undefined)
   }
 }

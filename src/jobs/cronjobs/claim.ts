@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { Transaction, UpdateObject } from 'kysely'
+import type { Kysely, Transaction, UpdateObject } from 'kysely'
 import { makeId, safeMessageOf, toStorable } from '../../kit/index.ts'
 import type { System, SystemTables } from '../../store/index.ts'
 import type { LedgerRow } from '../../host/index.ts'
@@ -30,7 +30,7 @@ export async function claimSlot(system: System, request: ClaimRequest): Promise<
   return system.transaction(async (trx) => {
     if (!(await claimRow(system, trx, { ...request, id }))) return undefined
     const { row, slot } = request
-    if (row.claimId !== null) await endRun(trx, row.claimId, { outcome: 'failed', error: lostError(row) })
+    if (row.claimId !== null) await changeRun(trx, row.claimId, { outcome: 'failed', error: lostError(row) })
     const run = { id, cronjob: row.name, slot_at: slot, started_at: system.now(), server: hostname() }
     await trx.insertInto('waypost_cronjob_run').values(run).execute()
     return { id, name: row.name, slot }
@@ -66,29 +66,37 @@ async function claimRow(
   return numUpdatedRows > 0n
 }
 
-async function endRun(
-  trx: Transaction<SystemTables>,
+/** Changes a run that has not ended. */
+async function changeRun(
+  db: Kysely<SystemTables>,
   id: string,
-  end: UpdateObject<SystemTables, 'waypost_cronjob_run'>,
+  change: UpdateObject<SystemTables, 'waypost_cronjob_run'>,
 ): Promise<void> {
-  await trx.updateTable('waypost_cronjob_run').set(end).where('id', '=', id).where('outcome', 'is', null).execute()
+  await db.updateTable('waypost_cronjob_run').set(change).where('id', '=', id).where('outcome', 'is', null).execute()
 }
 
 function lostError({ server }: LedgerRow): string {
   return `The server ${server} was lost during the run`
 }
 
+interface Renewal {
+  readonly leaseMs: number
+  /** What has been logged so far. */
+  readonly log: string | null
+}
+
 /**
  * Renews the lease.
  * @returns whether the claim is still valid
  */
-export async function renewClaim(system: System, { id, name }: Claim, leaseMs: number): Promise<boolean> {
+export async function renewClaim(system: System, { id, name }: Claim, { leaseMs, log }: Renewal): Promise<boolean> {
   const { numUpdatedRows } = await system.db
     .updateTable('waypost_cronjob')
     .set((column) => ({ lease_until: column(system.now(), '+', leaseMs) }))
     .where('name', '=', name)
     .where('claim_id', '=', id)
     .executeTakeFirstOrThrow()
+  if (log !== null && numUpdatedRows > 0n) await changeRun(system.db, id, { log: toStorable(log) })
   return numUpdatedRows > 0n
 }
 
@@ -99,7 +107,7 @@ export async function renewClaim(system: System, { id, name }: Claim, leaseMs: n
 export async function endClaim(
   system: System,
   { id, name }: Claim,
-  failure: { readonly error: unknown } | undefined,
+  { failure, log }: { readonly failure: { readonly error: unknown } | undefined; readonly log: string | null },
 ): Promise<void> {
   const end = {
     finished_at: system.now(),
@@ -118,6 +126,6 @@ export async function endClaim(
       .where('name', '=', name)
       .where('claim_id', '=', id)
       .execute()
-    await endRun(trx, id, end)
+    await changeRun(trx, id, { ...end, log: log === null ? null : toStorable(log) })
   })
 }

@@ -6,12 +6,14 @@ export interface RenewalOptions {
   readonly system: System
   readonly clock: Clock
   readonly leaseMs: number
+  /** Returns what has been logged so far. */
+  log(): string | null
   /** Called when another server may take over the run, or has done so. */
   onLost(): void
 }
 
 /** Renews the lease of a run until the returned function is called. */
-export function startClaimRenewal(claim: Claim, { system, clock, leaseMs, onLost }: RenewalOptions): () => void {
+export function startClaimRenewal(claim: Claim, { system, clock, leaseMs, log, onLost }: RenewalOptions): () => void {
   const intervalMs = leaseMs / 4
   let renewedAt = clock.monotonic()
   let timer: NodeJS.Timeout | undefined
@@ -20,7 +22,7 @@ export function startClaimRenewal(claim: Claim, { system, clock, leaseMs, onLost
   async function renew(): Promise<void> {
     const began = clock.monotonic()
     const answer = await withDeadline(
-      renewClaim(system, claim, leaseMs).catch(() => undefined),
+      renewClaim(system, claim, { leaseMs, log: log() }).catch(() => undefined),
       intervalMs,
       () => undefined,
     )

@@ -2,6 +2,7 @@ import { markActionLogger, withDeadline, withDeadlineAfterAbort, type Clock } fr
 import type { Logger } from '../../runtime/index.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
+import { keepLog, type KeptLog } from '../../host/index.ts'
 import { endClaim, type Claim } from './claim.ts'
 import { startClaimRenewal } from './renew-claim.ts'
 import type { CronjobSet } from './open-cronjobs.ts'
@@ -20,6 +21,8 @@ export interface RunSources {
   readonly system: System
   readonly clock: Clock
   readonly logger: Logger
+  /** Values that the kept log does not contain. */
+  readonly secrets: ReadonlySet<string>
   readonly leaseMs: number
   /** How long to wait for an aborted action; 5 s by default. */
   readonly abortTimeoutMs?: number
@@ -52,7 +55,7 @@ interface RunState {
 }
 
 async function runSlot(sources: RunSources, { set, claim, stop }: RunState): Promise<CronjobReport> {
-  const { clock, logger } = sources
+  const { clock, logger, secrets } = sources
   const { name, slot } = claim
   const { timeoutMs } = set.cronjobs.get(name)!
   const began = clock.monotonic()
@@ -60,14 +63,15 @@ async function runSlot(sources: RunSources, { set, claim, stop }: RunState): Pro
     () => stop.abort(errors.WP_SERVER_CRONJOB_TIMEOUT({ name, seconds: timeoutMs / 1000 })),
     timeoutMs,
   )
+  const kept = await keepLog(markActionLogger(logger.child({ cronjob: name, run: claim.id })), { secrets })
   const stopRenewal = startClaimRenewal(claim, {
     ...sources,
+    log: kept.text,
     onLost: () => stop.abort(errors.WP_SERVER_CRONJOB_LOST({ name })),
   })
   let failure: { readonly error: unknown } | undefined
   try {
-    const log = markActionLogger(logger.child({ cronjob: name, run: claim.id }))
-    const work = set.run(name, { slot, log, signal: stop.signal })
+    const work = set.run(name, { slot, log: kept.logger, signal: stop.signal })
     await waitFor(work, stop.signal, sources.abortTimeoutMs ?? defaultAbortTimeoutMs)
   } catch (error) {
     failure = { error }
@@ -75,7 +79,7 @@ async function runSlot(sources: RunSources, { set, claim, stop }: RunState): Pro
   clearTimeout(limit)
   stopRenewal()
   const ms = clock.monotonic() - began
-  await record(sources, claim, failure)
+  await record(sources, { claim, failure, kept })
   return { name, slot, outcome: failure === undefined ? 'done' : 'failed', ms, ...failure }
 }
 
@@ -91,11 +95,17 @@ async function waitFor(work: Promise<void>, signal: AbortSignal, abortTimeoutMs:
   }
 }
 
+interface Ended {
+  readonly claim: Claim
+  readonly failure: { readonly error: unknown } | undefined
+  readonly kept: KeptLog
+}
+
 /** A record that arrives after the lease has expired changes nothing. */
-async function record({ system, logger, leaseMs }: RunSources, claim: Claim, failure: { error: unknown } | undefined) {
+async function record({ system, logger, leaseMs }: RunSources, { claim, failure, kept }: Ended) {
   for (let tried = 1; ; tried++) {
     try {
-      return await withSystemDeadline(system, endClaim(system, claim, failure), leaseMs / maxRecordTries)
+      return await withSystemDeadline(system, endClaim(system, claim, { failure, log: kept.text() }), leaseMs / maxRecordTries)
     } catch (err) {
       if (tried === maxRecordTries) {
         return logger.error({ err, cronjob: claim.name }, 'recording the end of a cronjob failed')

@@ -50,7 +50,14 @@ export async function runStandalone(
   const logger = given ?? (await openLog(host))
   const reports: CronjobReport[] = []
   const onRan = (report: CronjobReport) => void reports.push(report)
-  const runner = new CronRunner({ system: host.system, clock: host.clock, logger, leaseMs, onRan })
+  const runner = new CronRunner({
+    system: host.system,
+    clock: host.clock,
+    logger,
+    secrets: host.logSecrets,
+    leaseMs,
+    onRan,
+  })
   const stop = () => void runner.stop()
   const { set, close } = await openStandalone(host, release, { logger, loadPlugins })
   try {

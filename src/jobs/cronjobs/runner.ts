@@ -65,7 +65,10 @@ export class CronRunner {
 
   /** Ends a claim that was made too late to start the run. */
   async #endUnstarted(claim: Claim): Promise<void> {
-    await endClaim(this.#options.system, claim, { error: errors.WP_SERVER_CRONJOB_STOPPED({ name: claim.name }) })
+    await endClaim(this.#options.system, claim, {
+      failure: { error: errors.WP_SERVER_CRONJOB_STOPPED({ name: claim.name }) },
+      log: null,
+    })
   }
 
   /** Waits for all runs. */

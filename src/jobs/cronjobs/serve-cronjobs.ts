@@ -50,6 +50,7 @@ export function serveCronjobs({ options, ...sources }: ServeCronjobsOptions): Cr
     system: host.system,
     clock: host.clock,
     logger,
+    secrets: host.logSecrets,
     leaseMs,
     fromNow: cronOptions.fromNow ?? false,
     onRan(report) {

@@ -1,4 +1,4 @@
-import type { ClaimedRun, ListenerTermsOfRuns, RunExecutor, RunResult } from '../../events/index.ts'
+import type { ClaimedRun, ListenerTermsOfRuns, RunExecutor, RunEnd } from '../../events/index.ts'
 import { RunProcess, type ProcessOptions, type Task } from './run-process.ts'
 
 const restartMs = 1000
@@ -30,7 +30,7 @@ export class ChildExecutor implements RunExecutor {
     this.#shared = Array.from({ length: options.count })
   }
 
-  execute(run: ClaimedRun, listener: ListenerTermsOfRuns): Promise<RunResult> {
+  execute(run: ClaimedRun, listener: ListenerTermsOfRuns): Promise<RunEnd> {
     return new Promise((resolve) => {
       const task = { run, listener, resolve }
       if (run.lost > 0) {
@@ -54,7 +54,7 @@ export class ChildExecutor implements RunExecutor {
     if (next === undefined || (this.#single?.size ?? 0) > 0) return
     this.#alone.shift()
     this.#single = this.#open(this.#single)
-    const resolve = (result: RunResult) => {
+    const resolve = (result: RunEnd) => {
       next.resolve(result)
       setImmediate(() => this.#startAlone())
     }

@@ -1,7 +1,7 @@
 // A child process of a worker: runs the code of listeners, so that it cannot delay or end deliveries.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { makeLogger, openHost } from '../../host/index.ts'
+import { keepLog, makeLogger, openHost } from '../../host/index.ts'
 import { isWaypostError, markActionLogger, readEnvironment, safeMessageOf } from '../../kit/index.ts'
 import { loadActiveRelease } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
@@ -14,8 +14,12 @@ const awaitReleaseMs = 5000
 
 const watchMs = 1000
 const progressIntervalMs = 200
+/** How many snapshots of a log are sent at once: what a run logged before it blocks this process must arrive. */
+const maxImmediate = 20
 
-let opened: Promise<{ readonly set: ListenerSet; readonly logger: Logger }> | undefined
+let opened:
+  | Promise<{ readonly set: ListenerSet; readonly logger: Logger; readonly secrets: ReadonlySet<string> }>
+  | undefined
 
 process.once('disconnect', () => process.exit())
 if (!process.connected) process.exit()
@@ -51,7 +55,7 @@ async function open({ folder, releaseId, logLevel }: Extract<ToChild, { start: u
     if (release === undefined) throw new Error('No release is active')
     const set = await openStandaloneListeners(host, release, { logger })
     await send({ ready: true })
-    return { set, logger }
+    return { set, logger, secrets: host.logSecrets }
   } catch (error) {
     await send({ failed: safeMessageOf(error), isExternal: isWaypostError(error) && error.kind === 'external' })
     return process.exit(1)
@@ -59,7 +63,7 @@ async function open({ folder, releaseId, logLevel }: Extract<ToChild, { start: u
 }
 
 async function run({ run: claimed, timeoutMs, once }: Extract<ToChild, { run: unknown }>): Promise<void> {
-  const { set, logger } = await opened!
+  const { set, logger, secrets } = await opened!
   const { id, turn } = claimed
   let nextAt = -Infinity
   const progress = (value: number, text?: string) => {
@@ -67,16 +71,37 @@ async function run({ run: claimed, timeoutMs, once }: Extract<ToChild, { run: un
     nextAt = performance.now() + progressIntervalMs
     void send({ progress: id, turn, value, text: text?.slice(0, 200) })
   }
+  const sender = makeLogSender((log) => void send({ logged: id, turn, log }))
+  const own = markActionLogger(logger.child({ listener: claimed.listener, run: id }))
+  const kept = await keepLog(own, { secrets, onLine: () => sender.changed(kept.text) })
   const result = await set.run(claimed, {
     timeoutMs,
     once,
-    log: markActionLogger(logger.child({ listener: claimed.listener, run: id })),
+    log: kept.logger,
+    logged: kept.text,
     signal: new AbortController().signal,
     lateMs: 2 ** 31 - 1, // the worker ends this process
     progress,
     onLocked: () => send({ locked: id, turn }),
   })
-  await send({ ended: id, turn, result })
+  sender.end()
+  await send({ ended: id, turn, result, log: kept.text() })
+}
+
+/** Sends snapshots of a log, few of them if a run logs much. */
+function makeLogSender(sendLog: (log: string | null) => void) {
+  let sent = 0
+  let timer: NodeJS.Timeout | undefined
+  return {
+    changed(text: () => string | null): void {
+      if (sent++ < maxImmediate) return sendLog(text())
+      timer ??= setTimeout(() => {
+        timer = undefined
+        sendLog(text())
+      }, progressIntervalMs)
+    },
+    end: () => clearTimeout(timer),
+  }
 }
 
 function send(message: FromChild): Promise<void> {

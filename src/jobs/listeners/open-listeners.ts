@@ -11,7 +11,7 @@ import {
   type LoadPlugins,
   type ReleaseToServe,
 } from '../../host/index.ts'
-import { safeMessageOf, withDeadlineAfterAbort } from '../../kit/index.ts'
+import { safeMessageOf, toStorable, withDeadlineAfterAbort } from '../../kit/index.ts'
 import type { PrepareConfig, ServicesOf } from '../../plugin/index.ts'
 import { assertServable, resolveStack, useArtifacts, type ClosedModules } from '../../release/index.ts'
 import {
@@ -44,6 +44,8 @@ interface RunHow {
   readonly timeoutMs: number
   readonly once: boolean
   readonly log: Log
+  /** Returns what it has logged so far, to be kept with the run. */
+  logged(): string | null
   readonly signal: AbortSignal
   /** How long to wait for an action after its timeout, before the run fails anyway. */
   readonly lateMs: number
@@ -143,10 +145,10 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
 
 const idleReserveMs = 5000
 
-type Limited = Pick<RunHow, 'timeoutMs' | 'onLocked'> & { stop(error: Error): void }
+type Limited = Pick<RunHow, 'timeoutMs' | 'onLocked' | 'logged'> & { stop(error: Error): void }
 
 /** Stops a run when it takes too long. */
-function limitRun(host: Host, run: ClaimedRun, { timeoutMs, onLocked, stop }: Limited) {
+function limitRun(host: Host, run: ClaimedRun, { timeoutMs, onLocked, logged, stop }: Limited) {
   const name = run.listener
   const begin = (ms: number, error: Error) => setTimeout(() => stop(error), ms)
   const limit = begin(timeoutMs, errors.WP_SERVER_LISTENER_TIMEOUT({ name, seconds: timeoutMs / 1000 }))
@@ -159,7 +161,7 @@ function limitRun(host: Host, run: ClaimedRun, { timeoutMs, onLocked, stop }: Li
         onceLimit = begin(maxOnceSqliteMs, errors.WP_SERVER_LISTENER_ONCE({ name, seconds: maxOnceSqliteMs / 1000 }))
         await onLocked?.() // before the code, which may block this process
       },
-      confirm: (transaction: unknown) => confirmRun(host, transaction, run),
+      confirm: (transaction: unknown) => confirmRun(host, transaction, { run, log: logged() }),
     },
     end() {
       clearTimeout(limit)
@@ -178,11 +180,15 @@ async function limitIdle(transaction: unknown, ms: number): Promise<void> {
 class Superseded extends Error {}
 
 /** The last statement of a run with `once`: it takes effect only if the run still belongs to its worker. */
-async function confirmRun({ system }: Host, transaction: unknown, { id, turn }: ClaimedRun): Promise<void> {
+async function confirmRun(
+  { system }: Host,
+  transaction: unknown,
+  { run: { id, turn }, log }: { readonly run: ClaimedRun; readonly log: string | null },
+): Promise<void> {
   const now = system.now()
   const { numAffectedRows = 0n } = await sql`update waypost_run
     set status = 'done', turn = turn + 1, worker_id = null, finished_at = ${now}, latency_ms = ${now} - started_at,
-      outcome = null
+      outcome = null, log = ${log === null ? null : toStorable(log)}
     where id = ${id} and turn = ${turn} and status = 'running'`.execute(transaction as Kysely<unknown>)
   if (numAffectedRows === 0n) throw new Superseded('The run was taken over by another worker, or cancelled')
 }

@@ -11,12 +11,16 @@ export type ToChild =
 export type FromChild =
   | { readonly ready: true }
   | { readonly failed: string; readonly isExternal: boolean }
-  | { readonly ended: string; readonly turn: number; readonly result: RunResult }
+  | { readonly ended: string; readonly turn: number; readonly result: RunResult; readonly log: string | null }
+  /** What a run has logged so far. */
+  | { readonly logged: string; readonly turn: number; readonly log: string | null }
   /** The transaction of a run with `once` keeps all others from writing. */
   | { readonly locked: string; readonly turn: number }
   | { readonly progress: string; readonly turn: number; readonly value: number; readonly text?: string | undefined }
 
 const maxTime = 8.64e15
+/** A little more than a kept log has. */
+const maxLog = 20_000
 const kinds = new Set(['done', 'recorded', 'failed', 'dead', 'discarded', 'lost', 'repeated', 'postponed'])
 
 /** Checks a message of a child, because the code in it may send anything. */
@@ -27,6 +31,8 @@ export function readMessage(message: unknown): FromChild | undefined {
   if (typeof one['failed'] === 'string') return { failed: one['failed'], isExternal: one['isExternal'] === true }
   if (typeof one['turn'] !== 'number') return undefined
   if (typeof one['locked'] === 'string') return { locked: one['locked'], turn: one['turn'] }
+  const log = typeof one['log'] === 'string' ? one['log'].slice(0, maxLog) : null
+  if (typeof one['logged'] === 'string') return { logged: one['logged'], turn: one['turn'], log }
   if (typeof one['progress'] === 'string') {
     const { progress, turn, value, text } = one
     if (typeof value !== 'number' || !(value >= 0 && value <= 1)) return undefined
@@ -39,7 +45,7 @@ export function readMessage(message: unknown): FromChild | undefined {
   }
   const { ended, turn, result } = one as { ended: unknown; turn: number; result: Record<string, unknown> | undefined }
   if (typeof ended !== 'string' || !kinds.has(String(result?.['kind']))) return undefined
-  return { ended, turn, result: readResult(result!) }
+  return { ended, turn, result: readResult(result!), log }
 }
 
 function readResult(result: Record<string, unknown>): RunResult {

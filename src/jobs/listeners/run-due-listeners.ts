@@ -1,5 +1,5 @@
-import { runDue, type ClaimedRun, type RunResult, type RunReport } from '../../events/index.ts'
-import { catalogOf, type Host, type LoadPlugins, termsOf, withSystemVariables } from '../../host/index.ts'
+import { runDue, type ClaimedRun, type RunEnd, type RunReport } from '../../events/index.ts'
+import { catalogOf, keepLog, type Host, type LoadPlugins, termsOf, withSystemVariables } from '../../host/index.ts'
 import { markActionLogger } from '../../kit/index.ts'
 import { loadActiveRelease } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
@@ -32,14 +32,22 @@ export async function runDueListeners(
   const { settings } = termsOf(release, variables)
   const set = await openStandaloneListeners(host, release, { logger, loadPlugins })
   const stop = new AbortController()
-  const execute = (run: ClaimedRun, how: { readonly timeoutMs: number; readonly once: boolean }): Promise<RunResult> =>
-    set.run(run, {
+  const execute = async (
+    run: ClaimedRun,
+    how: { readonly timeoutMs: number; readonly once: boolean },
+  ): Promise<RunEnd> => {
+    const own = markActionLogger(logger.child({ listener: name, run: run.id }))
+    const kept = await keepLog(own, { secrets: host.logSecrets })
+    const result = await set.run(run, {
       ...how,
       lateMs,
-      log: markActionLogger(logger.child({ listener: name, run: run.id })),
+      log: kept.logger,
+      logged: kept.text,
       signal: stop.signal,
       progress: () => undefined,
     })
+    return { ...result, log: kept.text() }
+  }
   const listed = listenerTerms({ listeners: { [name]: listeners[name]! } })
   try {
     await runDue({

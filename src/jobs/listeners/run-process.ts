@@ -2,7 +2,14 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { recordProgress, type ClaimedRun, type ListenerTermsOfRuns, type RunResult } from '../../events/index.ts'
+import {
+  recordProgress,
+  type ClaimedRun,
+  type ListenerTermsOfRuns,
+  type RunEnd,
+  type RunProgress,
+  type RunResult,
+} from '../../events/index.ts'
 import { readLogLevel, type Host } from '../../host/index.ts'
 import { messageOf, urlOfModule } from '../../kit/index.ts'
 import { maxOnceSqliteMs } from './listener-terms.ts'
@@ -14,7 +21,7 @@ const lateMs = 2000
 /** The same for a run that keeps all others from writing. */
 const lateLockedMs = 500
 const memoryIntervalMs = 500
-const progressIntervalMs = 500
+const saveMs = 1000
 /** What a process needs besides the memory of its listeners. */
 const ownBytes = 128 * 2 ** 20
 const pageBytes = 4096
@@ -31,12 +38,13 @@ export interface ProcessOptions {
 export interface Task {
   readonly run: ClaimedRun
   readonly listener: ListenerTermsOfRuns
-  resolve(result: RunResult): void
+  resolve(result: RunEnd): void
 }
 
 interface Running extends Task {
   timer?: NodeJS.Timeout
-  lastProgressAt: number
+  saving?: NodeJS.Timeout
+  progress: RunProgress
   overdueAt: number
 }
 
@@ -108,7 +116,7 @@ export class RunProcess {
 
   start({ run, listener, resolve }: Task): void {
     clearTimeout(this.#idle)
-    const task: Running = { run, listener, resolve, lastProgressAt: -Infinity, overdueAt: Infinity }
+    const task: Running = { run, listener, resolve, progress: { log: null }, overdueAt: Infinity }
     this.#tasks.set(run.id, task)
     if (this.#isReady) this.#limit(task)
     this.#send({ run, timeoutMs: listener.timeoutMs, once: listener.once })
@@ -140,11 +148,14 @@ export class RunProcess {
       clearTimeout(this.#starting)
       for (const task of this.#tasks.values()) this.#limit(task)
     } else if ('failed' in message) this.#failure = { reason: message.failed, isExternal: message.isExternal }
-    else if ('progress' in message) this.#noteProgress(message)
+    else if ('progress' in message) {
+      const { value, text } = message
+      this.#noteProgress(message.progress, message.turn, { value, text })
+    } else if ('logged' in message) this.#noteProgress(message.logged, message.turn, { log: message.log })
     else if ('locked' in message) this.#limitLocked(message)
     else {
       const task = this.#tasks.get(message.ended)
-      if (task?.run.turn === message.turn) this.#end(task, message.result)
+      if (task?.run.turn === message.turn) this.#end(task, { ...message.result, log: message.log })
     }
   }
 
@@ -171,16 +182,20 @@ export class RunProcess {
     this.#limit(task, { timeoutMs: Math.min(task.listener.timeoutMs, maxOnceSqliteMs), late: lateLockedMs })
   }
 
-  #noteProgress({ progress: id, turn, value, text }: Extract<FromChild, { progress: string }>): void {
+  /** Saves it after a while, because most runs end before. */
+  #noteProgress(id: string, turn: number, change: Partial<RunProgress>): void {
     const task = this.#tasks.get(id)
-    const now = performance.now()
-    if (task?.run.turn !== turn || now - task.lastProgressAt < progressIntervalMs) return
-    task.lastProgressAt = now
-    recordProgress(this.#options.host.system, task.run, { value, text }).catch(() => undefined)
+    if (task?.run.turn !== turn) return
+    task.progress = { ...task.progress, ...change }
+    task.saving ??= setTimeout(() => {
+      delete task.saving
+      recordProgress(this.#options.host.system, task.run, task.progress).catch(() => undefined)
+    }, saveMs)
   }
 
-  #end(task: Running, result: RunResult): void {
+  #end(task: Running, result: RunEnd): void {
     clearTimeout(task.timer)
+    clearTimeout(task.saving)
     this.#tasks.delete(task.run.id)
     task.resolve(result)
     if (this.size > 0) return
@@ -197,7 +212,8 @@ export class RunProcess {
     const verdict = this.#verdict ?? this.#judgeEnd(how, this.size === 1)
     for (const task of this.#tasks.values()) {
       clearTimeout(task.timer)
-      task.resolve(verdict(task.run))
+      clearTimeout(task.saving)
+      task.resolve({ ...verdict(task.run), log: task.progress.log })
     }
     this.#tasks.clear()
   }

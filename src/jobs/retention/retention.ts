@@ -117,7 +117,7 @@ export const retentionRules: readonly RetentionRule[] = [
     keep: 'messages',
     exclude: findNeededMessages,
   },
-  // The API lists at most 20 runs of a cronjob. Those of a cronjob that no release has are kept for a while.
+  // The API lists at most 100 runs of a cronjob. Those of a cronjob that no release has are kept for a while.
   {
     table: 'waypost_cronjob_run',
     key: 'id',
@@ -125,7 +125,7 @@ export const retentionRules: readonly RetentionRule[] = [
     keep: 0,
     where: sql<boolean>`started_at < (
       select newer.started_at from waypost_cronjob_run as newer where newer.cronjob = waypost_cronjob_run.cronjob
-      order by newer.started_at desc limit 1 offset 19)`,
+      order by newer.started_at desc limit 1 offset 99)`,
   },
   {
     table: 'waypost_cronjob_run',
@@ -137,6 +137,8 @@ export const retentionRules: readonly RetentionRule[] = [
   { table: 'waypost_audit', key: 'id', column: 'created_at', keep: 'audit', sortedBy: ['id', 'aud_'] },
   { table: 'waypost_statistic', key: 'at', column: 'at', keep: 2 * dayMs, where: sql<boolean>`span = 60000` },
   { table: 'waypost_statistic', key: 'at', column: 'at', keep: 90 * dayMs, where: sql<boolean>`span = 3600000` },
+  // Those of all time stay.
+  { table: 'waypost_run_total', key: 'hour', column: 'hour', keep: 2 * dayMs, where: sql<boolean>`hour > 0` },
   { table: 'waypost_publish', key: 'id', column: 'created_at', keep: 30 * dayMs },
   // Uploads of aborted deployments. The artifacts of a release are stored in another table.
   { table: 'waypost_upload', key: 'hash', column: 'created_at', keep: dayMs },

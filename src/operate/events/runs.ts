@@ -1,41 +1,23 @@
 import { sql } from 'kysely'
-import { cancelRuns, replayRun, retryRun } from '../../events/index.ts'
-import { loadActiveRelease } from '../../release/index.ts'
-import { makePage, whereAfter, type Page } from '../../store/index.ts'
+import { cancelRun, eventErrors, replayRun, retryRun } from '../../events/index.ts'
+import { isStorable } from '../../kit/index.ts'
+import { makePage, readInIndexOrder, whereAfter, type Page, type System } from '../../store/index.ts'
 import type { Host } from '../../host/index.ts'
 import { changeSystem, type ActingHost } from '../change-system.ts'
-
-/** A listener with counts of its runs. */
-export interface ListedListener {
-  readonly name: string
-  /** Undefined if the active release does not define it: its runs wait. */
-  readonly event: string | undefined
-  readonly counts: Readonly<Record<'pending' | 'running' | 'dead', number>>
-}
-
-/** Lists the listeners of the active release by name, then others that still have runs. */
-export async function listHostListeners({ system }: Pick<Host, 'system'>): Promise<readonly ListedListener[]> {
-  const { listeners = {} } = (await loadActiveRelease(system))?.manifest ?? {}
-  const { rows } = await sql<{ listener: string; status: 'pending' | 'running' | 'dead'; count: number }>`
-    select listener, status, count(*) as count from waypost_run where status in ('pending', 'running', 'dead')
-    group by listener, status`.execute(system.db)
-  const own = Object.keys(listeners).toSorted()
-  const others = new Set(rows.map(({ listener }) => listener).filter((name) => !Object.hasOwn(listeners, name)))
-  return [...own, ...[...others].toSorted()].map((name) => {
-    const counts = { pending: 0, running: 0, dead: 0 }
-    for (const row of rows) if (row.listener === name) counts[row.status] = row.count
-    return { name, event: Object.hasOwn(listeners, name) ? listeners[name]!.event : undefined, counts }
-  })
-}
+import { loadMessage, type MessageDetails } from './messages.ts'
 
 export interface ListedRun {
   readonly id: string
   readonly listener: string
+  /** Id of the message, which may have been deleted. */
+  readonly message: string
   readonly state: 'pending' | 'running' | 'done' | 'dead' | 'cancelled'
   readonly failures: number
   readonly createdAt: number
   /** When it is due, if it is pending. */
   readonly dueAt: number | undefined
+  /** When it began the last time. */
+  readonly startedAt: number | undefined
   readonly finishedAt: number | undefined
   readonly latencyMs: number | undefined
   /** Why it did not succeed the last time. */
@@ -53,38 +35,81 @@ export interface RunFilter {
 }
 
 const sort = [['id', 'desc']] as const
+const columns = [
+  'id',
+  'listener',
+  'message_id',
+  'status',
+  'failures',
+  'created_at',
+  'due_at',
+  'started_at',
+  'finished_at',
+  'latency_ms',
+  'outcome',
+  'progress',
+  'progress_text',
+] as const
+
+function selectRuns(db: System['db']) {
+  return db.selectFrom('waypost_run').select(columns)
+}
+
+type RunRow = Awaited<ReturnType<ReturnType<typeof selectRuns>['executeTakeFirstOrThrow']>>
 
 /** Lists runs, newest first. @throws WP_STORE_CURSOR */
 export async function listHostRuns(
   { system }: Pick<Host, 'system'>,
   { listener, state, cursor, limit }: RunFilter,
 ): Promise<Page<ListedRun>> {
-  const rows = await system.db
-    .selectFrom('waypost_run')
-    .selectAll()
-    .$if(listener !== undefined, (query) => query.where('listener', '=', listener!))
-    .$if(state !== undefined, (query) => query.where('status', '=', state!))
-    .where(whereAfter({ sort, cursor }))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+  const rows = await readInIndexOrder(system, (db) =>
+    selectRuns(db)
+      .$if(listener !== undefined, (query) => query.where('listener', '=', listener!))
+      // A literal, so that the partial indexes are used.
+      .$if(state !== undefined, (query) => query.where('status', '=', sql.lit(state!)))
+      .where(whereAfter({ sort, cursor }))
+      .orderBy('id', 'desc')
+      .limit(limit + 1)
+      .execute(),
+  )
   const page = makePage(rows, { sort, limit })
+  return { entry: page.entry.map(describe), next: page.next }
+}
+
+function describe(row: RunRow): ListedRun {
   return {
-    entry: page.entry.map((row) => ({
-      id: row.id,
-      listener: row.listener,
-      state: row.status,
-      failures: row.failures,
-      createdAt: row.created_at,
-      dueAt: row.status === 'pending' ? row.due_at : undefined,
-      finishedAt: row.finished_at ?? undefined,
-      latencyMs: row.latency_ms ?? undefined,
-      outcome: row.outcome ?? undefined,
-      progress: row.progress ?? undefined,
-      progressText: row.progress_text ?? undefined,
-    })),
-    next: page.next,
+    id: row.id,
+    listener: row.listener,
+    message: row.message_id,
+    state: row.status,
+    failures: row.failures,
+    createdAt: row.created_at,
+    dueAt: row.status === 'pending' ? row.due_at : undefined,
+    startedAt: row.started_at ?? undefined,
+    finishedAt: row.finished_at ?? undefined,
+    latencyMs: row.latency_ms ?? undefined,
+    outcome: row.outcome ?? undefined,
+    progress: row.progress ?? undefined,
+    progressText: row.progress_text ?? undefined,
   }
+}
+
+export interface RunDetails {
+  readonly run: ListedRun
+  /** The event and its data; undefined if the message was deleted. */
+  readonly message: MessageDetails | undefined
+  /** Lines of JSON that the action logged the last time. */
+  readonly log: string | undefined
+}
+
+/** Finds a run with its data and its log. @throws WP_EVENTS_RUN_UNKNOWN */
+export async function findHostRun({ system }: Pick<Host, 'system'>, id: string): Promise<RunDetails> {
+  const row = isStorable(id)
+    ? await selectRuns(system.db).select('log').where('id', '=', id).executeTakeFirst()
+    : undefined
+  if (row === undefined) throw eventErrors.WP_EVENTS_RUN_UNKNOWN({ id: id.slice(0, 64) })
+  const message = await loadMessage(system, row.message_id)
+  return { run: describe(row), message, log: row.log ?? undefined }
 }
 
 /** Runs a finished run again. Throws like `replayRun`. */
@@ -103,24 +128,10 @@ export async function retryHostRun(host: ActingHost, id: string): Promise<void> 
   })
 }
 
-/**
- * Cancels the pending runs of a listener after confirmation.
- * @returns their number; undefined if not confirmed
- */
-export async function cancelHostRuns(
-  host: ActingHost,
-  { listener, confirm }: { readonly listener: string; confirm(pending: number): Promise<boolean> },
-): Promise<number | undefined> {
-  const { rows } = await sql<{ count: number }>`select count(*) as count from waypost_run
-    where status = 'pending' and (exclusive_key is null or exclusive_key is not null) and listener = ${listener}`.execute(
-    host.system.db,
-  )
-  const pending = rows[0]!.count
-  if (pending === 0) return 0
-  if (!(await confirm(pending))) return undefined
-  const runs = await cancelRuns(host.system, listener)
-  await changeSystem(host, (_, audit) =>
-    audit({ action: 'delivery.cancel', after: { event: listener, deliveries: runs } }),
-  )
-  return runs
+/** Cancels a pending run. Throws like `cancelRun`. */
+export async function cancelHostRun(host: ActingHost, id: string): Promise<void> {
+  await changeSystem(host, async (system, audit) => {
+    await cancelRun(system, id)
+    await audit({ action: 'delivery.cancel', subject: { id, name: id } })
+  })
 }

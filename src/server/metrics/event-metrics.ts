@@ -1,4 +1,12 @@
-import { latencyBounds, loadAttemptTotals, measureEvents, type EventTerms } from '../../events/index.ts'
+import {
+  latencyBounds,
+  loadAttemptTotals,
+  loadRunTotals,
+  measureEvents,
+  type EventTerms,
+  type RunTotal,
+} from '../../events/index.ts'
+import { latencyBoundsMs } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
 import type { Metric, Sample } from './format.ts'
 
@@ -8,6 +16,7 @@ const outcomes = ['delivered', 'retrying', 'dead'] as const
 export async function eventMetrics(system: System, options: EventTerms): Promise<readonly Metric[]> {
   const { messages, delayed, deliveries, runs, oldestDueMs } = await measureEvents(system, options)
   const attempts = await loadAttemptTotals(system)
+  const ended = await loadRunTotals(system)
   return [
     {
       name: 'waypost_messages_waiting',
@@ -57,16 +66,44 @@ export async function eventMetrics(system: System, options: EventTerms): Promise
       name: 'waypost_delivery_attempt_duration_seconds',
       type: 'histogram',
       help: 'Duration of the delivery attempts of all workers. Same value on every server.',
-      samples: histogram(attempts),
+      samples: histogram(attempts, latencyBounds),
+    },
+    {
+      name: 'waypost_listener_runs_total',
+      type: 'counter',
+      help: 'Runs of listeners that ended, of all workers, by listener and outcome. Same value on every server.',
+      samples: countRuns(ended),
+    },
+    {
+      name: 'waypost_listener_run_duration_seconds',
+      type: 'histogram',
+      help: 'Duration of the runs of listeners of all workers. Same value on every server.',
+      samples: Object.entries(Object.groupBy(ended, ({ listener }) => listener)).flatMap(([listener, runs = []]) =>
+        histogram(runs, latencyBoundsMs).map(({ labels, ...sample }) => ({
+          ...sample,
+          labels: { listener, ...labels },
+        })),
+      ),
     },
   ]
 }
 
-function histogram(attempts: readonly { bucket: number; count: number; sum_ms: number }[]): readonly Sample[] {
+function countRuns(ended: readonly RunTotal[]): readonly Sample[] {
+  const groups = Map.groupBy(ended, ({ listener, outcome }) => JSON.stringify({ listener, outcome }))
+  return [...groups].map(([labels, runs]) => ({
+    labels: JSON.parse(labels) as Record<string, string>,
+    value: sum(runs.map(({ count }) => count)),
+  }))
+}
+
+function histogram(
+  attempts: readonly { bucket: number; count: number; sum_ms: number }[],
+  bounds: readonly number[],
+): readonly Sample[] {
   const upTo = (bucket: number) => sum(attempts.filter((one) => one.bucket <= bucket).map(({ count }) => count))
-  const all = upTo(latencyBounds.length)
+  const all = upTo(bounds.length)
   return [
-    ...latencyBounds.map((bound, bucket) => ({
+    ...bounds.map((bound, bucket) => ({
       suffix: '_bucket',
       labels: { le: String(bound / 1000) },
       value: upTo(bucket),

@@ -25,7 +25,7 @@ const Cronjob = defineEntity({
   },
 })
 
-/** A run of a cronjob. The newest 20 of each cronjob are kept. */
+/** A run of a cronjob. The newest 100 of each cronjob are kept. */
 const CronjobRun = defineEntity({
   name: 'CronjobRun',
   tableName: 'waypost_cronjob_run',
@@ -42,6 +42,8 @@ const CronjobRun = defineEntity({
     error: p.text().nullable(),
     /** Name of its host. */
     server: p.text(),
+    /** Lines of JSON that its action logged, at most 16 KB. */
+    log: p.text().nullable(),
   },
 })
 

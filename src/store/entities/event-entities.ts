@@ -172,7 +172,16 @@ const Run = defineEntity({
       where: "status = 'pending' and exclusive_key is not null",
     },
     { name: 'waypost_run_running_index', properties: ['worker_id'], where: "status = 'running'" },
-    { name: 'waypost_run_dead_index', properties: ['finished_at', 'id'], where: "status = 'dead'" },
+    {
+      name: 'waypost_run_ended_index',
+      properties: ['status', 'id'],
+      where: "status in ('dead', 'cancelled')",
+    },
+    {
+      name: 'waypost_run_listener_ended_index',
+      properties: ['listener', 'status', 'id'],
+      where: "status in ('dead', 'cancelled')",
+    },
     { name: 'waypost_run_listener_index', properties: ['listener', 'id'] },
   ],
   uniques: [
@@ -211,6 +220,8 @@ const Run = defineEntity({
     /** From 0 to 1. */
     progress: p.float().nullable(),
     progress_text: p.text().nullable(),
+    /** Lines of JSON that its action logged the last time, at most 16 KB. */
+    log: p.text().nullable(),
   },
 })
 
@@ -281,6 +292,22 @@ const AttemptTotal = defineEntity({
   },
 })
 
+/** Runs of listeners that ended, by hour, and all of them so far, including pruned ones. */
+const RunTotal = defineEntity({
+  name: 'RunTotal',
+  tableName: 'waypost_run_total',
+  properties: {
+    listener: p.text().primary(),
+    /** The start of an hour; 0 for all time. */
+    hour: time().primary(),
+    outcome: p.text().$type<'done' | 'retrying' | 'dead' | 'discarded'>().primary(),
+    /** The latency bucket. */
+    bucket: p.integer().primary(),
+    count: p.bigint('number'),
+    sum_ms: p.bigint('number'),
+  },
+})
+
 /** From subscriptions to the attempts of their deliveries. */
 export const eventEntities = [
   Subscription,
@@ -292,4 +319,5 @@ export const eventEntities = [
   Lane,
   Attempt,
   AttemptTotal,
+  RunTotal,
 ] as const

@@ -26,4 +26,5 @@ export const systemMigrations: readonly string[] = [
   '0024-sign-ins',
   '0025-delayed',
   '0026-listeners',
+  '0027-run-logs',
 ]

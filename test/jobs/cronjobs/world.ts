@@ -153,6 +153,7 @@ function startMachine(host: Host, loadPlugins: LoadPlugins, options: Partial<Sch
     system: host.system,
     clock: host.clock,
     logger,
+    secrets: new Set(),
     leaseMs: 60_000,
     fromNow: false,
     maxWaitMs: 5,

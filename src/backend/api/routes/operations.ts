@@ -1,5 +1,12 @@
 import { Type } from 'typebox'
-import { listHostAudit, listHostCronjobRuns, listHostCronjobs, runHostCronjob } from '../../../operate/index.ts'
+import {
+  findHostCronjobRun,
+  listHostAudit,
+  listHostCronjobRuns,
+  listHostCronjobs,
+  runHostCronjob,
+  type CronjobRun,
+} from '../../../operate/index.ts'
 import type { AuditFacts } from '../../../store/index.ts'
 import { defineRoute } from '../route.ts'
 import { formatTime } from '../../../kit/index.ts'
@@ -70,41 +77,61 @@ const cronjobs = defineRoute({
   },
 })
 
+const run = {
+  /** Log lines of the run contain it. */
+  id: text,
+  /** The scheduled time, or when it was started by hand. */
+  slot_at: time,
+  started_at: time,
+  /** Null while it is running, or if its server was lost. */
+  finished_at: maybeTime,
+  status: oneOf('running', 'done', 'failed', 'lost'),
+  error: maybeText,
+  server: text,
+}
+
+function formatRun({ id, slotAt, startedAt, finishedAt, state, error, server }: CronjobRun) {
+  return {
+    id,
+    slot_at: formatTime(slotAt),
+    started_at: formatTime(startedAt),
+    finished_at: formatMaybeTime(finishedAt),
+    status: state,
+    error: error ?? null,
+    server,
+  }
+}
+
 const runs = defineRoute({
   name: 'listCronjobRuns',
-  summary: 'The last 20 runs of a cronjob, the newest first',
+  summary: 'The last 100 runs of a cronjob, the newest first',
   method: 'GET',
   path: '/cronjob/:name/run',
   scopes: ['backend.read', 'backend.operate'],
   params: record({ name: filterText }),
   response: record({
-    entry: Type.Array(
-      record({
-        /** Log lines of the run contain it. */
-        id: text,
-        /** The scheduled time, or when it was started by hand. */
-        slot_at: time,
-        started_at: time,
-        /** Null while it is running, or if its server was lost. */
-        finished_at: maybeTime,
-        status: oneOf('running', 'done', 'failed', 'lost'),
-        error: maybeText,
-        server: text,
-      }),
-    ),
+    entry: Type.Array(record(run)),
   }),
   async handle({ host, params }) {
-    const listed = await listHostCronjobRuns(host, params.name)
-    const entry = listed.map(({ id, slotAt, startedAt, finishedAt, state, error, server }) => ({
-      id,
-      slot_at: formatTime(slotAt),
-      started_at: formatTime(startedAt),
-      finished_at: formatMaybeTime(finishedAt),
-      status: state,
-      error: error ?? null,
-      server,
-    }))
-    return { entry }
+    return { entry: (await listHostCronjobRuns(host, params.name)).map(formatRun) }
+  },
+})
+
+const oneRun = defineRoute({
+  name: 'getCronjobRun',
+  summary: 'A run of a cronjob with its log',
+  method: 'GET',
+  path: '/cronjob/:name/run/:id',
+  scopes: ['backend.operate'],
+  params: record({ name: filterText, id: filterText }),
+  response: record({
+    ...run,
+    /** Lines of JSON that the action logged, at most 16 KB. */
+    log: maybeText,
+  }),
+  async handle({ host, params }) {
+    const { run: found, log } = await findHostCronjobRun(host, params)
+    return { ...formatRun(found), log: log ?? null }
   },
 })
 
@@ -193,4 +220,4 @@ const audit = defineRoute({
   },
 })
 
-export const operationRoutes = [cronjobs, runs, runCronjob, audit] as const
+export const operationRoutes = [cronjobs, runs, oneRun, runCronjob, audit] as const

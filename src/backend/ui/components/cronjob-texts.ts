@@ -23,7 +23,7 @@ export const cronjobsTexts = {
   emptyText: 'Declare cronjobs under cronjob: in waypost.yml and deploy.',
   runs: 'Last runs',
   noRuns: 'It has not run yet.',
-  keptRuns: 'The last 20 runs are kept.',
+  keptRuns: 'The last 100 runs are kept.',
   started: 'Started',
   duration: 'Duration',
   slot: 'For',

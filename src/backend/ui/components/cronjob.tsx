@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { call, type Entry } from '../api/call.ts'
 import { announce } from './announce.tsx'
-import { State } from './badge.tsx'
+import { State, type Tone } from './badge.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 import { RelativeTime } from './time.tsx'
 import { cronjobsTexts as texts } from './cronjob-texts.ts'
@@ -20,6 +20,14 @@ export function NextRun({ job: { next_at: next, is_late: isLate } }: { readonly 
       ) : null}
     </>
   )
+}
+
+type Status = Entry<'GET /cronjob/:name/run'>['status']
+
+const tones: Readonly<Record<Status, Tone>> = { running: 'info', done: 'good', failed: 'bad', lost: 'bad' }
+
+export function CronjobState({ status }: { readonly status: Status }) {
+  return <State tone={tones[status]}>{texts[status]}</State>
 }
 
 /** Asks before a cronjob runs. */

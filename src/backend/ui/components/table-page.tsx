@@ -5,7 +5,9 @@ import { PageHeader } from './page-header.tsx'
 import { useAdding } from './use-adding.ts'
 
 interface TablePageProps<Row> extends Omit<DataTableProps<Row>, 'label'> {
-  readonly title: string
+  readonly title: ReactNode
+  /** What the list contains, for screen readers, if the title does not say it. */
+  readonly label?: string
   /** One sentence below the title. */
   readonly text?: ReactNode
   /** Whether changes apply at once or go to the draft. */
@@ -22,7 +24,7 @@ interface TablePageProps<Row> extends Omit<DataTableProps<Row>, 'label'> {
 
 /** A page that is a list, with the button and the dialog that add an entry to it. */
 export function TablePage<Row>(props: TablePageProps<Row>) {
-  const { title, text, mode, add, actions, notes, children, ...table } = props
+  const { title, label = String(title), text, mode, add, actions, notes, children, ...table } = props
   const [isAdding, setAdding] = useAdding()
   return (
     <>
@@ -35,7 +37,7 @@ export function TablePage<Row>(props: TablePageProps<Row>) {
         {actions}
       </PageHeader>
       {notes}
-      <DataTable {...table} label={title} />
+      <DataTable {...table} label={label} />
       {children}
       <Suspense>{add && isAdding ? <add.dialog onClose={() => setAdding(false)} /> : null}</Suspense>
     </>

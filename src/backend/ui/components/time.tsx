@@ -47,6 +47,13 @@ export function ExactTime({ value }: { readonly value: string | number | Date })
   )
 }
 
+const dayTime = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', hourCycle: 'h23' })
+
+/** The time of day with milliseconds, in the time zone of the user: `14:05:09.120`. For lines of a log. */
+export function clockOf(time: number): string {
+  return `${dayTime.format(time)}.${String(time % 1000).padStart(3, '0')}`
+}
+
 interface RelativeTimeProps {
   readonly value: string | number | Date
   /** Whether the time can be in the future. Others are never shown as in the future, although clocks differ. */

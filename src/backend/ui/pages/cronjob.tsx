@@ -1,13 +1,11 @@
 import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { call, type Entry } from '../api/call.ts'
 import { loadingErrorOf } from '../api/send.ts'
-import { State, type Tone } from '../components/badge.tsx'
-import { CopyText } from '../components/copy.tsx'
-import { NextRun, RunDialog } from '../components/cronjob.tsx'
+import { CronjobState, NextRun, RunDialog } from '../components/cronjob.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
@@ -24,7 +22,6 @@ const { none } = operateTexts
 type Run = Entry<'GET /cronjob/:name/run'>
 
 const refreshMs = 3000
-const tones: Readonly<Record<Run['status'], Tone>> = { running: 'info', done: 'good', failed: 'bad', lost: 'bad' }
 
 const CronjobEditor = lazyPart(() => import('../editors/cronjob.tsx'), 'CronjobEditor')
 
@@ -101,11 +98,11 @@ function Runs({ name }: { readonly name: string }) {
             rows={rows}
             rowKey={({ id }) => id}
             columns={[
-              { name: 'started', label: texts.started, render: (run) => <RelativeTime value={run.started_at} /> },
+              { name: 'started', label: texts.started, render: (run) => <Started name={name} run={run} /> },
               {
                 name: 'result',
                 label: texts.result,
-                render: ({ status }) => <State tone={tones[status]}>{texts[status]}</State>,
+                render: ({ status }) => <CronjobState status={status} />,
               },
               { name: 'duration', label: texts.duration, isRight: true, render: formatDuration },
               { name: 'slot', label: texts.slot, isMinor: true, render: (run) => <RelativeTime value={run.slot_at} /> },
@@ -114,12 +111,6 @@ function Runs({ name }: { readonly name: string }) {
                 label: texts.server,
                 isMinor: true,
                 render: ({ server }) => <bdi translate="no">{server}</bdi>,
-              },
-              {
-                name: 'id',
-                label: texts.runId,
-                isMinor: true,
-                render: ({ id }) => <CopyText value={id} isMono label={texts.runId} />,
               },
               {
                 name: 'error',
@@ -140,6 +131,17 @@ function Runs({ name }: { readonly name: string }) {
         </>
       )}
     </section>
+  )
+}
+
+/** The log of a run is on a page of its own, for operators. */
+function Started({ name, run: { id, started_at: started } }: { readonly name: string; readonly run: Run }) {
+  const mayOperate = useHasScope('backend.operate')
+  if (!mayOperate) return <RelativeTime value={started} />
+  return (
+    <Link to="/cronjobs/$name/$id" params={{ name, id }}>
+      <RelativeTime value={started} />
+    </Link>
   )
 }
 

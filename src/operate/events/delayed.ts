@@ -1,4 +1,7 @@
 import type { Host } from '../../host/index.ts'
+import { isStorable } from '../../kit/index.ts'
+import { changeSystem, type ActingHost } from '../change-system.ts'
+import { errors } from '../errors.ts'
 import { makePage, whereAfter, type Page } from '../../store/index.ts'
 
 /** An event that becomes a message when it is due. */
@@ -51,4 +54,15 @@ export async function listHostDelayed(
     })),
     next: page.next,
   }
+}
+
+/** Cancels a delayed event. @throws WP_SERVER_DELAYED_UNKNOWN */
+export async function cancelHostDelayed(host: ActingHost, id: string): Promise<void> {
+  await changeSystem(host, async (system, audit) => {
+    const found = isStorable(id)
+      ? await system.db.deleteFrom('waypost_delayed').where('id', '=', id).returning('event').executeTakeFirst()
+      : undefined
+    if (found === undefined) throw errors.WP_SERVER_DELAYED_UNKNOWN({ id: id.slice(0, 64) })
+    await audit({ action: 'delivery.cancel', subject: { id, name: id }, before: { event: found.event } })
+  })
 }

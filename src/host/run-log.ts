@@ -1,0 +1,87 @@
+import type { Logger } from '../runtime/index.ts'
+import { errorSerializers, logSafely } from './make-logger.ts'
+import { makeRedactor } from './redact-line.ts'
+
+const maxLine = 2000
+const maxMessage = 500
+/** Of the first lines, and the same of the last ones. */
+const maxPart = 8000
+
+/** The last log lines of a run, which are kept with it. */
+export interface KeptLog {
+  /** Writes to the log of the process, and keeps what it writes. */
+  readonly logger: Logger
+  /** Lines of JSON; null without any. Of long logs, the first and the last lines. */
+  text(): string | null
+}
+
+const methods = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
+
+/**
+ * Keeps what a logger writes, from `info` on, without secrets.
+ * @param onLine called after each line
+ */
+export async function keepLog(
+  logger: Logger,
+  { secrets, onLine }: { readonly secrets: ReadonlySet<string>; onLine?(): void },
+): Promise<KeptLog> {
+  const { default: makePino } = await import('pino')
+  const lines = new Lines()
+  const write = (line: string) => {
+    lines.add(cut(line.trimEnd()))
+    onLine?.()
+  }
+  const kept = makePino(
+    {
+      level: 'info',
+      base: null,
+      serializers: errorSerializers,
+      hooks: { streamWrite: makeRedactor(secrets), logMethod: logSafely },
+    },
+    { write },
+  )
+  for (const name of methods) {
+    const own = logger[name].bind(logger) as (...line: unknown[]) => void
+    const keep = kept[name].bind(kept) as (...line: unknown[]) => void
+    logger[name] = (...line: unknown[]) => {
+      own(...line)
+      keep(...line)
+    }
+  }
+  return { logger, text: () => lines.text() }
+}
+
+function cut(line: string): string {
+  if (line.length <= maxLine) return line
+  const { level, time, msg } = JSON.parse(line) as Readonly<Record<string, unknown>>
+  return JSON.stringify({ level, time, msg: String(msg ?? '').slice(0, maxMessage), cut: line.length })
+}
+
+/** The first and the last of many lines. */
+class Lines {
+  readonly #first: string[] = []
+  #last: string[] = []
+  #firstSize = 0
+  #lastSize = 0
+  #left = 0
+
+  add(line: string): void {
+    const size = line.length + 1
+    if (this.#last.length === 0 && this.#firstSize + size <= maxPart) {
+      this.#first.push(line)
+      this.#firstSize += size
+      return
+    }
+    this.#last.push(line)
+    this.#lastSize += size
+    while (this.#lastSize > maxPart) {
+      this.#lastSize -= this.#last.shift()!.length + 1
+      this.#left++
+    }
+  }
+
+  text(): string | null {
+    const gap = this.#left === 0 ? [] : [JSON.stringify({ left: this.#left })]
+    return [...this.#first, ...gap, ...this.#last].join('\n') || null
+  }
+}
