@@ -2,6 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { call } from '../api/call.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import { CodeBlock, CopyText } from '../components/copy.tsx'
 import { CronjobState } from '../components/cronjob.tsx'
 import { cronjobsTexts as texts } from '../components/cronjob-texts.ts'
@@ -20,7 +21,8 @@ export function Page() {
     queryFn: ({ signal }) => call('GET /cronjob/:name/run/:id', { params: { name, id } }, signal),
     refetchInterval: (query) => (query.state.data?.status === 'running' ? refreshMs : false),
   })
-  if (run.isError) return <ProblemAlert error={run.error} onRetry={() => void run.refetch()} />
+  const failure = loadingErrorOf(run)
+  if (failure !== undefined) return <ProblemAlert error={failure} onRetry={() => void run.refetch()} />
   const found = run.data
   if (found === undefined) return <Skeleton height={240} />
   const { status, error, server, started_at: started, finished_at: finished, slot_at: slot } = found

@@ -2,6 +2,7 @@ import { Button, Progress, Skeleton } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { call, type ResponseOf } from '../api/call.ts'
+import { loadingErrorOf } from '../api/send.ts'
 import { announce } from '../components/announce.tsx'
 import { CodeBlock, CommandHint, CopyText } from '../components/copy.tsx'
 import { formatJson } from '../components/format-json.ts'
@@ -29,7 +30,8 @@ export function Page() {
     refetchInterval: (query) =>
       ['pending', 'running'].includes(query.state.data?.status ?? '') ? activeMs : finishedMs,
   })
-  if (run.isError) return <ProblemAlert error={run.error} onRetry={() => void run.refetch()} />
+  const failure = loadingErrorOf(run)
+  if (failure !== undefined) return <ProblemAlert error={failure} onRetry={() => void run.refetch()} />
   const found = run.data
   if (found === undefined) return <Skeleton height={240} />
   return (
