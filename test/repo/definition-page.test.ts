@@ -26,6 +26,7 @@ const everything: Record<string, Section> = {
       methods: { POST: { request: 'Todo-Input', response: 'Todo', action: 'src/todo/insert.ts' } },
     },
   },
+  static: { '/assets': { folder: 'public' } },
   schema: {
     Todo: { type: 'object', properties: { id: { type: 'integer' } } },
     'Todo-Input': { type: 'object' },
@@ -61,6 +62,8 @@ const files = {
   'package.json': '{}',
   ...pack('waypost-plugin-example', classes, `, connections: ${connections}`),
   ...pack('waypost-plugin-other', '{}'),
+  'public/index.html': '<h1>Hello</h1>',
+  'app/dist/index.html': '<h1>App</h1>',
   'plugins/greetings.ts': `export default { name: 'greetings' }`,
   ...Object.fromEntries(
     ['todo/insert', 'todo/entity', 'todo/collection', 'tidy', 'tenant', 'notify'].map((name) => [

@@ -37,6 +37,8 @@ const queries = {
     'any=(ticket.title:b,text:b)',
     'any=(id:ID,ticket.title:a)&embed=tasks',
   ],
+  reply: [],
+  mark: [],
   task: [
     'embed=ticket,note',
     'ticket.title=a&count=true',
