@@ -7,6 +7,7 @@ import {
   CloudUpload,
   FileDiff,
   History,
+  Hourglass,
   KeyRound,
   LayoutDashboard,
   Plug,
@@ -232,7 +233,8 @@ export const pages: readonly PageEntry[] = [
   {
     path: '/delayed',
     title: pageTitles.delayed,
-    parent: '/listeners',
+    group: 'operate',
+    icon: Hourglass,
     scopes: ['backend.operate'],
     load: () => import('./pages/delayed.tsx'),
   },

@@ -15,7 +15,6 @@ export const listenersTexts = {
   p95: '95th percentile',
   share: (failures: number, runs: number) =>
     failures === 0 ? '–' : `${numbers.format(failures)} (${numbers.format(Math.ceil((failures / runs) * 100))} %)`,
-  delayed: 'Delayed events',
   search: 'Search',
   empty: 'No listeners',
   emptyText: 'Declare listeners under listener: in waypost.yml and deploy.',
@@ -29,7 +28,7 @@ export const listenersTexts = {
   replayText: (count: number) => `${countOf(count, 'run')} start again, without the failures so far.`,
   replayed: (count: number) => `${countOf(count, 'run')} replayed`,
   waits: (count: number) =>
-    `The active release does not have this listener. ${countOf(count, 'run')} ${count === 1 ? 'waits' : 'wait'} until a release has it again, or until they are cancelled or deleted.`,
+    `The active release does not have this listener: ${countOf(count, 'run')} ${count === 1 ? 'waits' : 'wait'} for a release that has it, and ${count === 1 ? 'is' : 'are'} deleted after the time in keep.deliveries.`,
   noRuns: 'No runs',
   noRunsText: 'A run starts when an action dispatches the event.',
 } as const

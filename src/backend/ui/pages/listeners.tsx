@@ -1,5 +1,3 @@
-import { Button } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { State } from '../components/badge.tsx'
@@ -32,11 +30,6 @@ export function Page() {
       title={pageTitles.listeners}
       text={texts.text}
       mode={modeTexts.atOnce}
-      actions={
-        <Button variant="default" component={Link} to="/delayed">
-          {texts.delayed}
-        </Button>
-      }
       queryKey={['listener']}
       load={async (query, signal) => listLocally((await call('GET /listener', {}, signal)).entry, query, lists)}
       defaultSort="name"
