@@ -17,6 +17,15 @@ export const tableRequests = {
   'GET of 16 rows': { method: 'GET', path: '/order' },
   POST: { method: 'POST', path: '/order', headers: json, body: JSON.stringify({ total: 1999, note: 'Two boxes' }) },
 } as const
+const rowsOfBulk = 500
+export const bulkRequests = {
+  'POST of 500 rows': {
+    method: 'POST',
+    path: '/orders',
+    headers: json,
+    body: JSON.stringify(Array.from({ length: rowsOfBulk }, (_, total) => ({ total, note: `Box ${total}` }))),
+  },
+} as const
 export const todoRequests = {
   'GET of 16 to-dos': { method: 'GET', path: '/todo?startIndex=0' },
   'POST of a to-do': {
@@ -49,9 +58,11 @@ action:
       delete: { status: 0 }
       owner: user_id
       version: version
+      bulk: ${rowsOfBulk}
       sort: [-insert_date, -id]
 routes:
   /order: { scopes: [order], methods: { GET: { action: Orders }, POST: { action: Orders } } }
+  /orders: { scopes: [order], methods: { POST: { action: Orders } } }
 `,
   'migrations/System/20260101-create-app-order.yml': `
 create_table:
@@ -223,20 +234,38 @@ async function serveHandWrittenTable(): Promise<void> {
   )
   const insert = `insert into app_order (user_id, status, total, note, insert_date) values ($1, 1, $2, $3, $4)
     returning ${columns}`
-  app.post<{ Body: { total: number; note: string } }>(
-    '/order',
+  const sent = {
+    type: 'object',
+    required: ['total', 'note'],
+    additionalProperties: false,
+    properties: { total: { type: 'integer' }, note: { type: 'string', maxLength: 200 } },
+  }
+  type Sent = { readonly total: number; readonly note: string }
+  app.post<{ Body: readonly Sent[] }>(
+    '/orders',
     {
       onRequest: guard,
       schema: {
-        body: {
-          type: 'object',
-          required: ['total', 'note'],
-          additionalProperties: false,
-          properties: { total: { type: 'integer' }, note: { type: 'string', maxLength: 200 } },
-        },
-        response: { 201: order },
+        body: { type: 'array', items: sent, minItems: 1, maxItems: rowsOfBulk },
+        response: { 201: { type: 'array', items: order } },
       },
     },
+    async (request, reply) => {
+      const { body } = request
+      const places = body.map((_, index) => `($1, 1, $${index * 2 + 3}, $${index * 2 + 4}, $2)`)
+      const { rows } = await pool.query({
+        name: `insert ${body.length}`,
+        text: `insert into app_order (user_id, status, total, note, insert_date) values ${places.join(', ')}
+          returning ${columns}`,
+        values: [subjectOf(request), new Date(), ...body.flatMap(({ total, note }) => [total, note])],
+      })
+      reply.code(201)
+      return rows
+    },
+  )
+  app.post<{ Body: Sent }>(
+    '/order',
+    { onRequest: guard, schema: { body: sent, response: { 201: order } } },
     async (request, reply) => {
       const { body } = request
       const values = [subjectOf(request), body.total, body.note, new Date()]

@@ -1,6 +1,6 @@
 import type { Figure } from './goal.ts'
 import type { LoadRequest } from './load-process.ts'
-import { tableRequests, todoRequests } from './tables-process.ts'
+import { bulkRequests, tableRequests, todoRequests } from './tables-process.ts'
 import { compareCosts, compareRates, openLoad, openServer, takeTurns } from './turns.ts'
 
 const file = 'tables-process.ts'
@@ -13,6 +13,7 @@ const file = 'tables-process.ts'
 export async function measureTables(): Promise<Figure[]> {
   return [
     ...(await compare({ kind: 'table', label: 'sql-table', requests: tableRequests, goal: 1.2 })),
+    ...(await compare({ kind: 'table', label: 'sql-table', requests: bulkRequests, goal: 0.9 })),
     ...(await compare({ kind: 'todo', label: 'coded', requests: todoRequests, goal: 1 })),
     ...(await compareEmbeds()),
   ]

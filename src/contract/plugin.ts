@@ -181,6 +181,8 @@ export interface ActionDescription {
    * Methods that describe the same name must describe the same schema.
    */
   readonly schemas?: Readonly<Record<string, JsonSchema>>
+  /** Other media types of these responses by status, which callers choose by Accept. Without a schema, any text or bytes. */
+  readonly responseTypes?: Readonly<Record<string, Readonly<Record<string, { readonly schema?: JsonSchema }>>>>
   /** What `/openapi.json` and clients should know beyond the schemas. It has no effect on requests. */
   readonly http?: ActionHttp
   /** Anything that `make` needs, as JSON. */
@@ -194,6 +196,11 @@ export interface ActionHttp {
   readonly headers?: Readonly<Record<string, 'optional' | 'required'>>
   /** By status; `default` is for all other statuses. */
   readonly responses?: Readonly<Record<string, ActionHttpResponse>>
+  /**
+   * Sentences by name about what requests do beyond their schemas, for example `{ upsert: 'Changes the row with the same
+   * "sku", if it exists.' }`. A changed or removed one is a breaking change.
+   */
+  readonly behavior?: Readonly<Record<string, string>>
 }
 
 export interface ActionHttpResponse {
@@ -213,6 +220,8 @@ export interface ActionPlan {
    * the event stored in the transaction.
    */
   readonly transaction?: string
+  /** A result that is a list dispatches one event for each of its items. */
+  readonly each?: true
   readonly [key: string]: unknown
 }
 

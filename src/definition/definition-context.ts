@@ -7,6 +7,12 @@ import type { Schemas } from './schemas.ts'
 import { didYouMean, type Section } from './section.ts'
 import type { Span } from './source.ts'
 
+/** The places of an event that a method dispatches, and of the properties that it has. */
+export interface DispatchNodes {
+  readonly event: Node
+  readonly data: Node | undefined
+}
+
 /** Shared state while a definition is created. */
 export interface DefinitionContext {
   readonly loading: LoadContext
@@ -24,7 +30,7 @@ export interface DefinitionContext {
   /** Routes whose path parameters have no schema. */
   readonly plainPaths: Set<string>
   /** Where methods name the event to dispatch, by `METHOD path`. */
-  readonly dispatches: Map<string, Node>
+  readonly dispatches: Map<string, DispatchNodes>
   /** The `operationId` of methods, in lower case without `_`, and where it is written. */
   readonly operationIds: Map<string, { readonly id: string; readonly at: Node }>
   /** Schemas of request bodies. */

@@ -95,6 +95,8 @@ export interface Method {
   readonly action: ActionUse
   /** Event to which a 2xx result is dispatched. */
   readonly dispatch?: string
+  /** The properties of the result that the event has; undefined for the whole result. */
+  readonly dispatchData?: readonly string[]
   /** Run in this order before the action. */
   readonly steps?: readonly RouteStep[]
   /** Steps of groups or of the route that do not run. */

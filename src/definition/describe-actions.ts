@@ -1,13 +1,12 @@
 import type {
   ActionDescription,
   ActionUse as DescribedUse,
-  ConfigProblem,
   JsonSchema,
   MethodAccess,
   TablesSnapshot,
 } from '../contract/index.ts'
 import { isJsonType } from '../kit/index.ts'
-import { isActionHttp } from './is-action-http.ts'
+import { findShapeProblem } from './check-description.ts'
 import type { ClassConfigs } from './check-class-configs.ts'
 import type { ClassCatalog } from './class-catalog.ts'
 import { checkTableNames, findTablesInConfig, suggestFrom, type TableInConfig } from './config-annotations.ts'
@@ -213,55 +212,18 @@ function acceptDescription(
   return isUsable ? description : undefined
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-const isSchema = (value: unknown): value is JsonSchema => typeof value === 'boolean' || isRecord(value)
-
-/** Returns why a value is not a description. Classes of plugins are not necessarily written in TypeScript. */
-function findShapeProblem(value: unknown): string | undefined {
-  if (!isRecord(value)) return 'it returned no object'
-  for (const key of ['params', 'parameters', 'request'])
-    if (value[key] !== undefined && !isSchema(value[key])) return `"${key}" is not a JSON Schema`
-  const { responses = {}, http, plan, schemas = {}, problems = [] } = value
-  if (!isRecord(schemas) || !Object.values(schemas).every(isSchema))
-    return '"schemas" must contain a JSON Schema by name'
-  if (
-    !isRecord(responses) ||
-    !Object.entries(responses).every(([key, one]) => /^[2-5]\d\d$/.test(key) && isSchema(one))
-  )
-    return '"responses" must contain a JSON Schema for each status'
-  if (http !== undefined && !isActionHttp(http))
-    return '"http" must be { headers: { NAME: "optional" | "required" }, responses: { STATUS: { type, headers, description } } }'
-  if (plan !== undefined && !(isRecord(plan) && Number.isSafeInteger(plan['format'])))
-    return '"plan" must be an object with a number "format"'
-  if (!Array.isArray(problems) || !problems.every(isProblem)) return '"problems" must be a list of { at, message }'
-  return undefined
-}
-
-function isProblem(value: unknown): value is ConfigProblem {
-  if (!isRecord(value) || typeof value['at'] !== 'string' || typeof value['message'] !== 'string') return false
-  const { unknown } = value
-  return (
-    unknown === undefined || (isRecord(unknown) && typeof unknown['name'] === 'string' && isTexts(unknown['known']))
-  )
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
-}
-
 /** Returns a route with what is described for its methods. All its methods have the same path parameters. */
 function completeRoute(route: Route, described: Route | undefined, descriptions: Descriptions): Route {
   if (described === undefined) return route
   const methods = route.methods.map((method): Method => {
     const { query, request, responses } = described.methods.find((one) => one.method === method.method) ?? {}
-    const { plan, http } = descriptions.get(method) ?? {}
+    const { plan, http, responseTypes } = descriptions.get(method) ?? {}
     return omitUndefined({
       ...method,
       params: described.methods[0]?.params ?? method.params,
       query: query ?? method.query,
       ...completeRequest(method, request),
-      responses: completeResponses(method, responses),
+      ...completeResponses(method, responses, responseTypes),
       http,
       action: plan === undefined ? method.action : { ...(method.action as ClassUse), plan },
     })
@@ -285,7 +247,15 @@ function completeRequest(
 function completeResponses(
   { responses, responseTypes = {} }: Method,
   described: Method['responses'] = {},
-): Method['responses'] {
+  describedTypes: ActionDescription['responseTypes'] = {},
+): Pick<Method, 'responses' | 'responseTypes'> {
   const others = Object.entries(described).filter(([status]) => !Object.hasOwn(responseTypes, status))
-  return { ...Object.fromEntries(others), ...responses } // keys that are numbers are in their order
+  const all = { ...Object.fromEntries(others), ...responses } // keys that are numbers are in their order
+  const types = Object.entries(describedTypes).flatMap(([status, more]) =>
+    Object.hasOwn(responses, status) || Object.hasOwn(responseTypes, status) || all[status] === undefined
+      ? []
+      : [[status, { 'application/json': { schema: all[status] }, ...more }] as const],
+  )
+  const merged = { ...responseTypes, ...Object.fromEntries(types) }
+  return { responses: all, ...(Object.keys(merged).length > 0 && { responseTypes: merged }) }
 }

@@ -1,12 +1,14 @@
 /** Whether a value is an `ActionHttp`. Classes of plugins are not necessarily written in TypeScript. */
 export function isActionHttp(value: unknown): boolean {
   if (!isRecord(value)) return false
-  const { headers = {}, responses = {} } = value
+  const { headers = {}, responses = {}, behavior = {} } = value
   return (
     isRecord(headers) &&
     Object.entries(headers).every(([name, one]) => isHeader(name) && (one === 'optional' || one === 'required')) &&
     isRecord(responses) &&
-    Object.entries(responses).every(([status, one]) => /^([2-5]\d\d|default)$/.test(status) && isHttpResponse(one))
+    Object.entries(responses).every(([status, one]) => /^([2-5]\d\d|default)$/.test(status) && isHttpResponse(one)) &&
+    isRecord(behavior) &&
+    Object.values(behavior).every((one) => typeof one === 'string')
   )
 }
 

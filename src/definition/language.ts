@@ -138,10 +138,23 @@ const ownKeys = closed('a method', {
   steps,
   without,
   dispatch: Type.Optional(
-    Type.String({
-      title: 'the name of an event',
-      description: 'Event to dispatch with each 2xx result, to all its subscribers',
-    }),
+    Type.Union(
+      [
+        Type.String({ minLength: 1, description: 'The name of an event' }),
+        closed('an event and its data', {
+          event: Type.String({ minLength: 1, description: 'The name of an event' }),
+          data: Type.Array(Type.String({ minLength: 1 }), {
+            description: 'The properties of the result that the event has; by default all',
+            minItems: 1,
+            uniqueItems: true,
+          }),
+        }),
+      ],
+      {
+        title: 'the name of an event, or an event and its data',
+        description: 'Event to dispatch with each 2xx result, to all its subscribers',
+      },
+    ),
   ),
   timeout: Type.Optional(duration('Time limit, after which the caller gets a 503 response')),
   rate: Type.Optional(Type.String({ title: 'the name of a rate', description: 'Rate limit to apply' })),

@@ -39,9 +39,7 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
   checkScopes(context, entry, shared)
   const query = node.entries.get('parameters')
   const { steps, without } = makeSteps(context, node, shared.steps)
-  const dispatch = valueOf(node, 'dispatch')
   const request = makeRequest(context, entry)
-  if (dispatch !== undefined) context.dispatches.set(`${key} ${shared.path}`, dispatch)
   const method = {
     method: key as HttpMethod,
     public: isPublic(node),
@@ -57,11 +55,11 @@ export function makeMethod(context: DefinitionContext, entry: Entry, shared: Rou
     ...makeResponses(context, node),
     ...readBodyLimits(context, entry, request),
     action: makeAction(context, valueOf(node, 'action')),
-    dispatch: readName(context, node, 'dispatch'),
+    ...readDispatch(context, node, `${key} ${shared.path}`),
     steps: steps.length === 0 ? undefined : steps,
     without: without.length === 0 ? undefined : without,
     timeoutMs: readTimeout(context, node) ?? shared.timeoutMs,
-    rate: readName(context, node, 'rate') ?? shared.rate,
+    rate: readRate(context, node) ?? shared.rate,
     html: textOf(valueOf(node, 'html')) === 'trusted' ? ('trusted' as const) : undefined,
     cache: readCache(context, entry),
     compression: isFalse(valueOf(node, 'compression')) ? (false as const) : undefined,
@@ -127,12 +125,27 @@ function makeRequest(context: DefinitionContext, { key, value }: Entry): Body {
   return makeBody(context, request.value, 'request')
 }
 
-function readName({ loading, sections }: DefinitionContext, node: Node, key: 'dispatch' | 'rate'): string | undefined {
-  const at = valueOf(node, key)
+function readRate({ loading, sections }: DefinitionContext, node: Node): string | undefined {
+  const at = valueOf(node, 'rate')
   const name = textOf(at)
   if (at === undefined || name === undefined) return undefined
-  checkName(key === 'rate' ? sections.rate : sections.event, name, { at, report: loading.report })
+  checkName(sections.rate, name, { at, report: loading.report })
   return name
+}
+
+/** Reads `dispatch`: the name of an event, or with the properties of its data. */
+function readDispatch(
+  { loading, sections, dispatches }: DefinitionContext,
+  node: Node,
+  method: string,
+): Pick<Method, 'dispatch' | 'dispatchData'> {
+  const at = valueOf(node, 'dispatch')
+  const [event, data] = at?.kind === 'map' ? [valueOf(at, 'event'), valueOf(at, 'data')] : [at, undefined]
+  const name = textOf(event)
+  if (event === undefined || name === undefined) return {}
+  checkName(sections.event, name, { at: event, report: loading.report })
+  dispatches.set(method, { event, data })
+  return { dispatch: name, ...(data !== undefined && { dispatchData: textsOf(data) }) }
 }
 
 const maxCacheAge = '365d'

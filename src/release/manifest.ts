@@ -84,6 +84,8 @@ export interface ManifestMethod {
   readonly http?: ActionHttp
   readonly action: ManifestAction
   readonly dispatch?: string
+  /** The properties of the result that the event has; undefined for the whole result. */
+  readonly dispatchData?: readonly string[]
   /** Run in this order before the action. */
   readonly steps?: readonly ManifestStep[]
   /** Steps of groups or of the route that do not run. */

@@ -176,13 +176,13 @@ export class ActionContext implements Context {
     await this.#sources.dispatcher.store(this.#dispatched?.splice(0) ?? [])
   }
 
-  /** Dispatches the result of a method that has `dispatch`: in the transaction on System, if there is one. */
-  dispatchResult(event: string, data: unknown): void {
+  /** Dispatches the results of a method that has `dispatch`: in the transaction on System, if there is one. */
+  dispatchResult(event: string, results: readonly unknown[]): void {
     const { dispatcher } = this.#sources
-    const message = dispatcher.prepare({ event, data })
+    const messages = results.map((data) => dispatcher.prepare({ event, data }))
     const inSystem = getOpenTransactions()?.get('System')
-    if (inSystem === undefined) return this.#queueMessages([message], undefined)
-    const stored = dispatcher.store([message], inSystem.client)
+    if (inSystem === undefined) return this.#queueMessages(messages, undefined)
+    const stored = dispatcher.store(messages, inSystem.client)
     stored.catch(() => undefined) // the transaction awaits it
     inSystem.storing.push(stored)
   }

@@ -63,6 +63,34 @@ function makeExcludedKeyword(): CodeKeywordDefinition {
 
 /** Compiles a validator. @param named the schemas that `schema:///NAME` refers to */
 export function compileValidator(written: JsonSchema, allNamed: NamedSchemas, part: Part): Validator {
+  const divided = part === 'body' ? divideLists(written) : undefined
+  if (divided === undefined) return compileWhole(written, allNamed, part)
+  const [one, list] = [divided.one, divided.list].map((schema) => compileWhole(schema, allNamed, part))
+  return (value, maxSteps, bytes) => (Array.isArray(value) ? list! : one!)(value, maxSteps, bytes)
+}
+
+/**
+ * Divides a schema of an object or a list. A body is then checked by the alternative that it is meant to match, so that its
+ * problems are those of its fields.
+ */
+function divideLists(schema: JsonSchema): { readonly one: JsonSchema; readonly list: JsonSchema } | undefined {
+  if (typeof schema === 'boolean') return undefined
+  const { anyOf, ...shared } = schema
+  if (!Array.isArray(anyOf) || Object.keys(shared).some((keyword) => !keyword.startsWith('$def'))) return undefined
+  const [one, list, ...others] = anyOf as readonly JsonSchema[]
+  const isDivided = others.length === 0 && typeOf(one) === 'object' && typeOf(list) === 'array'
+  return isDivided ? { one: { ...shared, ...(one as object) }, list: { ...shared, ...(list as object) } } : undefined
+}
+
+function typeOf(schema: JsonSchema | undefined): unknown {
+  if (typeof schema !== 'object') return undefined
+  const types = [schema, ...((schema['allOf'] ?? []) as readonly JsonSchema[])].flatMap((one) =>
+    typeof one === 'object' ? (one['type'] ?? []) : [],
+  )
+  return types[0]
+}
+
+function compileWhole(written: JsonSchema, allNamed: NamedSchemas, part: Part): Validator {
   const change: AccessChange | undefined = excluded[part]
   const schema = change === undefined ? written : withoutAccess(written, allNamed, change)
   const named = change === undefined ? allNamed : withoutAccessIn(allNamed, change)

@@ -18,12 +18,44 @@ export class UncaughtConflict extends Error {
   }
 }
 
+type RequestPart = readonly [schema: JsonSchema | undefined, value: unknown]
+
 /** The parts of a request in which the conflicting field may be. */
 export interface ConflictParts {
   readonly method: string
   readonly schemas: NamedSchemas
   /** The schema and the value of each part. */
-  readonly parts: Readonly<Record<'body' | 'path' | 'query', readonly [schema: JsonSchema | undefined, value: unknown]>>
+  readonly parts: Readonly<Record<'body' | 'path' | 'query', RequestPart>>
+}
+
+interface PlacedParts extends Pick<ConflictParts, 'schemas'> {
+  readonly parts: Readonly<Record<string, RequestPart>>
+}
+
+/** By this, `sql-table` says which of several rows in the body violates a constraint: the steps to it. */
+const rowPlace = Symbol.for('waypost.row-place')
+
+/** Replaces the body by the row in it that an error is about. */
+function moveToRow({ parts, schemas }: ConflictParts, thrown: unknown): PlacedParts {
+  const place = (thrown as { readonly [rowPlace]?: readonly (string | number)[] })[rowPlace]
+  if (place === undefined) return { parts, schemas }
+  const { body, ...others } = parts
+  let schema = body[0]
+  let value = body[1]
+  for (const step of place) {
+    schema = schema === undefined ? undefined : stepInto(schema, step, schemas)
+    value = (value as Readonly<Record<string | number, unknown>> | undefined)?.[step]
+  }
+  return { parts: { [['body', ...place].join('/')]: [schema, value], ...others }, schemas }
+}
+
+/** Returns the schema of a property, or of the items of an array. */
+function stepInto(schema: JsonSchema, step: string | number, schemas: NamedSchemas): JsonSchema | undefined {
+  if (typeof step === 'string') return collectProperties({ schema, name: '' }, schemas).get(step)?.parts[0]?.schema
+  if (typeof schema === 'boolean') return undefined
+  const alternatives = [schema, ...((schema['anyOf'] ?? []) as readonly JsonSchema[])]
+  const list = alternatives.find((one) => typeof one === 'object' && one['items'] !== undefined)
+  return (list as { readonly items: JsonSchema } | undefined)?.items
 }
 
 /**
@@ -35,7 +67,7 @@ export function findConflict(thrown: unknown, request: ConflictParts): UncaughtC
   if (conflict === undefined || conflict.table?.startsWith('waypost_') === true) return undefined
   const isDeleting = request.method === 'DELETE'
   const { reason, message } = describe(conflict, isDeleting)
-  const problems = findFields(conflict, request).map((path) => ({ path, message }))
+  const problems = findFields(conflict, moveToRow(request, thrown)).map((path) => ({ path, message }))
   return new UncaughtConflict(errors.WP_RUNTIME_CONFLICT({ reason }), problems, thrown)
 }
 
@@ -58,7 +90,7 @@ function describe({ kind, columns }: Conflict, isDeleting: boolean): { reason: s
  * Finds the conflicting fields in the request, in the order of its parts. Columns that are not fields of the request
  * are left out.
  */
-function findFields({ columns, constraint }: Conflict, { parts, schemas }: ConflictParts): string[] {
+function findFields({ columns, constraint }: Conflict, { parts, schemas }: PlacedParts): string[] {
   const wanted = new Set(columns.map(toSnake))
   const paddedConstraint = columns.length === 0 && constraint !== undefined ? `_${toSnake(constraint)}_` : ''
   const seen = new Set<string>()

@@ -207,6 +207,12 @@ export const errors = defineErrors({
     message: 'The result of {action} cannot be dispatched as "{event}": it is not JSON',
     hint: 'Return JSON, or dispatch the data with context.dispatch.',
   },
+  WP_RUNTIME_DISPATCH_DATA: {
+    kind: 'bug',
+    status: 500,
+    message: 'The result of {action} has no properties for the data of the event "{event}": it is not an object',
+    hint: 'Return an object, or dispatch the data with context.dispatch.',
+  },
   WP_RUNTIME_STATUS: {
     kind: 'bug',
     status: 500,

@@ -74,10 +74,22 @@ export function makeResultReader(sources: WriteSources, method: ManifestMethod, 
 }
 
 /** Dispatches the response body, so that subscribers learn no more than callers. */
-export function makeResultDispatch({ dispatch: event }: ManifestMethod, action: string) {
+export function makeResultDispatch(
+  { dispatch: event, dispatchData: names, action: use }: ManifestMethod,
+  action: string,
+) {
   if (event === undefined) return undefined
+  const isEach = 'class' in use && use.plan?.each === true
+  const project = (data: unknown): unknown => {
+    if (names === undefined || data === null) return data
+    if (typeof data !== 'object' || Array.isArray(data)) throw errors.WP_RUNTIME_DISPATCH_DATA({ action, event })
+    const known = data as Readonly<Record<string, unknown>>
+    return Object.fromEntries(names.flatMap((one) => (Object.hasOwn(known, one) ? [[one, known[one]]] : [])))
+  }
   return (context: ActionContext, { payload, isJson }: Written): void => {
     if (payload !== undefined && !isJson) throw errors.WP_RUNTIME_DISPATCH({ action, event })
-    context.dispatchResult(event, payload === undefined ? null : JSON.parse(payload as string))
+    const data: unknown = payload === undefined ? null : JSON.parse(payload as string)
+    const results: readonly unknown[] = isEach && Array.isArray(data) ? data : [data]
+    context.dispatchResult(event, results.map(project))
   }
 }

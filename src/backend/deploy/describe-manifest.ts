@@ -69,6 +69,7 @@ const methodKeys = {
   steps: (value) => ({ steps: value.map(({ name, action }) => ({ [name]: describeAction(action) })) }),
   without: () => ({}), // the other steps are written on each method
   dispatch: (value) => ({ dispatch: value }),
+  dispatchData: () => ({}), // with `dispatch`
   timeoutMs: (value) => ({ timeout: `${value}ms` }),
   rate: (value) => ({ rate: value }),
   html: (value) => ({ html: value }),
@@ -86,7 +87,9 @@ function describeMethod(method: ManifestMethod): Record<string, unknown> {
   )
   // `requestTypes` replaces `request`, whatever their order is.
   const request = method.requestTypes === undefined ? {} : methodKeys.requestTypes(method.requestTypes)
-  return Object.assign({}, ...parts, request, { responses: describeResponses(method) }) as Record<string, unknown>
+  const { dispatch: event, dispatchData: data } = method
+  const dispatch = data === undefined ? {} : { dispatch: { event, data } }
+  return Object.assign({}, ...parts, request, dispatch, { responses: describeResponses(method) }) as Record<string, unknown>
 }
 
 function describeTypes(types: NonNullable<ManifestMethod['requestTypes']>): object {

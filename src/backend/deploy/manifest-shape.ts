@@ -86,6 +86,7 @@ const http = strictObject({
       { additionalProperties: false },
     ),
   ),
+  behavior: Type.Optional(Type.Record(line, line, { additionalProperties: false })),
 } satisfies Record<keyof ActionHttp, TSchema>)
 
 const mediaTypes = Type.Record(
@@ -118,6 +119,7 @@ const method = strictObject({
   steps: Type.Optional(Type.Array(strictObject({ name: stepName, action }), { minItems: 1, maxItems: 100 })),
   without: Type.Optional(Type.Array(stepName, { minItems: 1, maxItems: 100 })),
   dispatch: Type.Optional(name),
+  dispatchData: Type.Optional(Type.Array(line, { minItems: 1, maxItems: 1000 })),
   timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600_000 })),
   rate: Type.Optional(name),
   html: Type.Optional(Type.Literal('trusted')),

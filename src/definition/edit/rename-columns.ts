@@ -305,15 +305,22 @@ function findInSchemas(work: Editing, methods: readonly At[], { columns, classes
       found.push({ column, cursor, keys: [...at.keys, key], kind: 'key', suffix: key.slice(column.length), of })
     }
   }
+  const addTexts = (at: At | undefined, of?: string): void => {
+    for (const { tree, cursor, keys } of itemsAt(work, at))
+      if (tree.kind === 'scalar' && columns.includes(String(tree.value)))
+        found.push({ column: String(tree.value), cursor, keys, kind: 'text', of })
+  }
   const { schemas, shared } = collectRowSchemas(work, methods, classes)
   for (const { at, of } of schemas) {
     for (const key of ['properties', 'default', 'example']) addKeys(stepInto(work, at, key), of)
     for (const one of itemsAt(work, stepInto(work, at, 'examples'))) addKeys(one, of)
-    for (const { tree, cursor, keys } of itemsAt(work, stepInto(work, at, 'required')))
-      if (tree.kind === 'scalar' && columns.includes(String(tree.value)))
-        found.push({ column: String(tree.value), cursor, keys, kind: 'text', of })
+    addTexts(stepInto(work, at, 'required'), of)
   }
-  for (const method of methods) addKeys(stepInto(work, method, 'parameters'))
+  for (const method of methods) {
+    addKeys(stepInto(work, method, 'parameters'))
+    const dispatch = stepInto(work, method, 'dispatch')
+    addTexts(dispatch && stepInto(work, dispatch, 'data'))
+  }
   return found.map(({ of, ...place }) => {
     const problem = of === undefined ? undefined : shared.get(of)
     return problem === undefined ? place : { ...place, problem }

@@ -167,7 +167,7 @@ const patterns: Readonly<Record<Kind, readonly string[]>> = {
     'schema/*',
   ],
   scope: ['routes/*/scopes/*', 'routes/*/methods/*/scopes/*', 'event/*/scopes/*', 'config/scopes_default/*'],
-  event: ['routes/*/methods/*/dispatch', 'listener/*/event'],
+  event: ['routes/*/methods/*/dispatch', 'routes/*/methods/*/dispatch/event', 'listener/*/event'],
   action: ['routes/*/methods/*/action', 'listener/*/action', 'cronjob/*/action'],
   connection: ['rate/*/connection'],
   rate: ['routes/*/rate', 'routes/*/methods/*/rate'],

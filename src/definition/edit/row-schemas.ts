@@ -89,10 +89,12 @@ function stepThrough(work: Editing, from: At, keys: readonly string[]): At | und
 /** Returns the events that only these methods dispatch. */
 function findOwnEvents(work: Editing, methods: readonly At[]): readonly At[] {
   const own = new Set(methods.map(({ keys }) => pointerTo(keys)))
-  const dispatched = match(work, 'routes/*/methods/*/dispatch')
+  const dispatched = ['routes/*/methods/*/dispatch', 'routes/*/methods/*/dispatch/event'].flatMap((pattern) =>
+    match(work, pattern),
+  )
   return match(work, 'event/*').filter(({ keys: [, name] }) => {
     const by = dispatched.filter(({ tree }) => tree.kind === 'scalar' && tree.value === name)
-    return by.length > 0 && by.every(({ keys }) => own.has(pointerTo(keys.slice(0, -1))))
+    return by.length > 0 && by.every(({ keys }) => own.has(pointerTo(keys.slice(0, keys.lastIndexOf('dispatch')))))
   })
 }
 

@@ -136,8 +136,9 @@ export function compareResponses(
     })
     return label(`response ${status}`, types)
   })
-  // Actions send the lowest 2xx status by default.
-  const isOther = first !== now && first !== undefined && now !== undefined && Object.hasOwn(is, first)
+  // Actions send the lowest 2xx status by default. A class that describes both chooses between them.
+  const isChosen = [first, now].every((status) => after.method.http?.responses?.[status ?? ''] !== undefined)
+  const isOther = first !== now && first !== undefined && now !== undefined && Object.hasOwn(is, first) && !isChosen
   return isOther ? [...details, breaking(`response: returns ${now}, was ${first}`)] : details
 }
 

@@ -28,6 +28,7 @@ const comparisons = {
   steps: compareSteps,
   without: isComparedElsewhere, // with `steps`
   dispatch: compareValues('dispatch'),
+  dispatchData: compareDispatchData,
   timeoutMs: compareValues('timeoutMs', 'timeout (ms)'),
   html: compareValues('html'),
   cache: compareCaching,
@@ -71,6 +72,14 @@ function rateOf({ method: { rate }, rates }: MethodEntry) {
 function compareValues(key: 'dispatch' | 'timeoutMs' | 'html' | 'compression' | 'raw', label: string = key): Compare {
   return ({ method: was }, { method: is }) =>
     was[key] === is[key] ? [] : [harmless(describeValueChange(label, was[key], is[key]))]
+}
+
+/** Which properties events have is compared with their schemas: those are what subscribers know. */
+function compareDispatchData({ method: was }: MethodEntry, { method: is }: MethodEntry): readonly ChangeDetail[] {
+  const [before, after] = [was, is].map(({ dispatchData: names }) => names?.join(', ') ?? 'the whole result')
+  return before === after || was.dispatch !== is.dispatch
+    ? []
+    : [harmless(`data of ${is.dispatch}: ${after}, was ${before}`)]
 }
 
 /** Describes the steps of a new method, and those of its groups that do not run. */
@@ -185,7 +194,14 @@ function compareHttp({ method: { http: was } }: MethodEntry, { method: { http: i
         : [{ text: `response ${status}: the header ${name} is no longer sent`, breaking: isSuccess(status) }],
     ),
   )
-  return [...required, ...ignored, ...missing]
+  const names = new Set([...Object.keys(was.behavior ?? {}), ...Object.keys(is?.behavior ?? {})])
+  const behavior = [...names].flatMap((name) => {
+    const [before, after] = [was.behavior?.[name], is?.behavior?.[name]]
+    if (before === after) return []
+    if (before === undefined) return [harmless(`${name}: ${after}`)]
+    return [breaking(`${name} ${after === undefined ? 'removed' : 'changed'}: ${after ?? before}`)]
+  })
+  return [...required, ...ignored, ...missing, ...behavior]
 }
 
 /** Config values are not shown, because they may be secret. */

@@ -78,6 +78,7 @@ function describe({ route, method }: RouteMethod, { rates, schemas }: Api): obje
       : `${rate.windowMs / 1000} s ${rate.by === 'address' ? 'from one address' : 'by one caller'}`
   const details = [
     ...(text.replace(/\.$/, '') === summary ? [] : [text]),
+    ...Object.values(method.http?.behavior ?? {}),
     describeAccess(method),
     ...(rate === undefined ? [] : [`At most ${rate.limit} requests in ${window}.`]),
     ...(route.deprecated === undefined

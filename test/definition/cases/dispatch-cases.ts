@@ -1,9 +1,12 @@
 import type { Case } from './case.ts'
 
 interface Dispatch {
+  /** The properties of the event. */
+  readonly data?: string
   /** The responses of the method, and the schema of its event. */
   readonly responses: string
   readonly event: string
+  readonly at?: string
   readonly problem?: string
 }
 
@@ -73,12 +76,31 @@ const dispatches: Readonly<Record<string, Dispatch>> = {
     event: 'Todo',
     problem: unsure('a value cannot be of type "object" and "null"', '204'),
   },
+  'an event with some of the properties': {
+    responses: '{ 200: Todo }',
+    data: '[id]',
+    event: '{ type: object, required: [id], properties: { id: { type: integer } }, additionalProperties: false }',
+  },
+  'an event that requires a property that it does not get': {
+    responses: '{ 200: Todo }',
+    data: '[title]',
+    event: 'Todo',
+    at: '7:28 «changed»',
+    problem: impossible('"id" is required, but "additionalProperties: false" excludes it'),
+  },
+  'an event whose properties no response has': {
+    responses: '{ 200: Todo }',
+    data: '[id, titel]',
+    event: 'Todo',
+    at: '7:48 «titel»',
+    problem: 'WP_DEFINITION_VALUE_INVALID "titel" is not a property of the 200 response | Did you mean "title"?',
+  },
   'an event of a failed response': { responses: '{ 200: Todo, 409: { type: string } }', event: 'Todo' },
 }
 
 /** Methods whose responses their event rejects. */
 export const dispatchCases: readonly Case[] = Object.entries(dispatches).map(
-  ([name, { responses, event, problem }]) => ({
+  ([name, { responses, data, event, at = '7:19 «changed»', problem }]) => ({
     name,
     files: {
       'waypost.yml': `routes:
@@ -87,7 +109,7 @@ export const dispatchCases: readonly Case[] = Object.entries(dispatches).map(
       POST:
         scopes: [a]
         responses: ${responses}
-        dispatch: changed
+        dispatch: ${data === undefined ? 'changed' : `{ event: changed, data: ${data} }`}
         action: src/a.ts
   /b:
     methods:
@@ -98,6 +120,6 @@ schema:
   Todo: { type: object, required: [id], properties: { id: { type: integer }, title: { type: string } } }
 `,
     },
-    problems: problem === undefined ? [] : [`waypost.yml:7:19 «changed» ${problem}`],
+    problems: problem === undefined ? [] : [`waypost.yml:${at} ${problem}`],
   }),
 )

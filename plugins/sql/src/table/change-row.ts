@@ -4,7 +4,15 @@ import type { TablePlan } from './plan.ts'
 import { makeReadAgain } from './read-again.ts'
 import { findRefusals, makeRemoval } from './remove-row.ts'
 import { etagOf, makeResponse, notFound } from './respond-row.ts'
-import { makeAccess, makeDatabaseOpener, makeInput, makeSuppressed, type Handler, type TableDatabase } from './run.ts'
+import {
+  makeAccess,
+  makeDatabaseOpener,
+  makeInput,
+  makeSuppressed,
+  type Handler,
+  type Row,
+  type TableDatabase,
+} from './run.ts'
 import type { Input } from './statement-values.ts'
 import type { ChangeCondition } from './row-conditions.ts'
 import { isTrue, policyAlias, versionAlias } from './statements.ts'
@@ -17,7 +25,7 @@ export function makeChangeHandler(plan: TablePlan, kind: DatabaseKind): Handler 
   const accessOf = makeAccess(plan)
   const isRemoving = plan.operation === 'delete' && Object.keys(plan.set).length === 0
   const remove = makeRemoval()
-  const prepareReading = makeReadAgain(plan)
+  const prepareReading = makeReadAgain(plan, kind)
   return async (request, context) => {
     const database = open(context)
     const access = accessOf(context.principal)
@@ -48,7 +56,7 @@ export function makeChangeHandler(plan: TablePlan, kind: DatabaseKind): Handler 
       throw missing ?? (await explainUnchanged(plan, { database, input, context }))
     }
     if (readAgain === undefined) return context.respond(204)
-    const stored = await readAgain(row, access)
+    const [stored] = (await readAgain([row], access)) as readonly [Row]
     const etag = etagOf(plan, stored)
     return etag === undefined
       ? toResponse(stored, context)

@@ -30,6 +30,12 @@ export interface TableConfig {
   readonly embed_always?: readonly string[]
   /** The name of the schema of rows. */
   readonly as?: string
+  /** How many rows a POST can insert. */
+  readonly bulk?: number
+  /** The columns by which a POST finds the row that it changes, if it exists. */
+  readonly upsert?: readonly string[]
+  /** Lists are also sent as CSV. */
+  readonly csv?: boolean
 }
 
 /** Limits of what callers write into a JSON column. */
@@ -89,7 +95,7 @@ const sort = {
 }
 const values = { type: 'object', propertyNames: { 'x-waypost': 'column' }, minProperties: 1 }
 
-/** The highest number of rows that a list may be configured to return. */
+/** The highest number of rows that a list may be configured to return, and a POST to insert. */
 const maxLimit = 1000
 
 export const tableConfigSchema = {
@@ -213,6 +219,23 @@ export const tableConfigSchema = {
         },
       },
       additionalProperties: false,
+    },
+    bulk: {
+      type: 'integer',
+      description: 'The maximum number of rows that a POST can insert at once, as a list. All are inserted, or none',
+      minimum: 2,
+      maximum: maxLimit,
+    },
+    upsert: {
+      ...columns,
+      description:
+        'The columns by which a POST finds an existing row, which it changes. With the column of the owner, they must be unique',
+      minItems: 1,
+    },
+    csv: {
+      type: 'boolean',
+      description: 'Whether lists are also sent as CSV, to callers with Accept: text/csv',
+      default: false,
     },
     json: {
       ...values,

@@ -1,23 +1,20 @@
 import type { ActionDescription, ActionHttp, ActionUse, ConfigProblem, JsonSchema, TablesSnapshot } from 'waypost'
 import type { TableConfig } from './config.ts'
+import { allowSeveral, describeWritten, resolveBulk } from './bulk.ts'
+import { withChildren, withChildResponses } from './children/describe-children.ts'
+import { resolveChildren } from './children/resolve-children.ts'
+import { csvType, resolveCsv } from './csv.ts'
 import { checkDeclared, narrowRequest, narrowSchema } from './declared.ts'
-import { describeRowSchema, withEmbedParameters, type ResolvedEmbed } from './embed/describe-embeds.ts'
+import { describeRowSchema, withEmbedParameters } from './embed/describe-embeds.ts'
 import { resolveEmbeds } from './embed/resolve-embeds.ts'
 import { resolveListing } from './listing.ts'
-import {
-  isLossy,
-  planFormat,
-  toPlanColumn,
-  valueTypeOf,
-  type ListPlan,
-  type PlanColumn,
-  type ReferencePlan,
-  type TablePlan,
-} from './plan.ts'
+import { isLossy } from './plan.ts'
+import { findLocation, makePlan, type Parts } from './plan-method.ts'
 import { resolveReferences } from './references.ts'
-import { describeInput, describeList, describeParameters, describePlain, describeRow } from './schemas.ts'
+import { describeList, describeParameters, describePlain, describeRequest, describeRow } from './schemas.ts'
 import { checkColumn, columnOf, columnsForCallers, resolveTableUse, type Report, type TableUse } from './table-use.ts'
 import { warnAboutUnprotected } from './unprotected.ts'
+import { describeUpsert, resolveUpsert } from './upsert.ts'
 import { resolveWriting, type Writing } from './writing.ts'
 
 /** Describes one method of a route that uses a table. Pure. */
@@ -33,6 +30,10 @@ export function describeTable(
   const writing = resolveWriting(table)
   const references = resolveReferences(table, writing)
   const params = describeParams(table, writing)
+  const bulk = resolveBulk(table, writing)
+  const upsert = resolveUpsert(table, writing)
+  const csv = resolveCsv(table)
+  const children = resolveChildren(table, writing)
   const isList = table.operation === 'list'
   const isReading = isList || table.operation === 'read'
   const embeds = isReading ? resolveEmbeds(table, writing) : []
@@ -44,17 +45,9 @@ export function describeTable(
   warnAboutUnprotected(table, writing)
   const isBroken = () => problems.some(({ severity }) => severity !== 'warning')
   if (isBroken()) return { problems }
-  const description = describeMethod(table, writing, { params, list, scans, references, embeds })
-  checkDeclared(table, description)
+  const parts = { params, list, scans, references, embeds, bulk, upsert, csv, children }
+  const description = describeMethod(table, writing, parts)
   return isBroken() ? { problems } : { ...description, problems }
-}
-
-interface Parts {
-  readonly params: JsonSchema | undefined
-  readonly list: ListPlan | undefined
-  readonly scans: boolean
-  readonly references: readonly ReferencePlan[]
-  readonly embeds: readonly ResolvedEmbed[]
 }
 
 function describeMethod(table: TableUse, writing: Writing, { params, ...parts }: Parts): ActionDescription {
@@ -63,28 +56,53 @@ function describeMethod(table: TableUse, writing: Writing, { params, ...parts }:
   const { list, embeds } = parts
   const ofList = list && describeParameters(list, columnsForCallers(table))
   const query = withEmbedParameters(ofList, embeds, list?.embedded)
-  return {
+  const { responses, schemas } = describeResponses(table, writing, embeds)
+  const description = {
     ...(params !== undefined && { params }),
     ...(query !== undefined && { parameters: narrowSchema(query, declared.parameters) }),
     ...(request !== undefined && { request: narrowRequest(request, table.use) }),
-    ...describeResponses(table, writing, embeds),
-    ...describeHttp(table, writing, embeds),
+    ...(schemas && { schemas }),
+    responses,
+  }
+  checkDeclared(table, description)
+  return {
+    ...description,
+    ...(request !== undefined && { request: describeSent(table, request, parts) }),
+    responses: describeWritten(withChildResponses(responses, parts.children), parts),
+    ...(parts.csv && { responseTypes: { 200: { [csvType]: {} } } }),
+    ...describeHttp(table, writing, parts),
     plan: makePlan(table, writing, parts),
   }
+}
+
+/** Describes the body: one row with its children, or several rows. */
+function describeSent(
+  { use }: TableUse,
+  row: JsonSchema,
+  { bulk, children }: Pick<Parts, 'bulk' | 'children'>,
+): JsonSchema {
+  const narrow = (one: JsonSchema) => narrowRequest(one, use)
+  const one = narrow(withChildren(row, children))
+  return bulk === undefined ? one : allowSeveral(one, { items: narrow(row), minItems: 1, maxItems: bulk })
 }
 
 const problem = { type: 'application/problem+json' }
 
 /** Describes the headers of requests and responses, and the errors of conditions. */
-function describeHttp(table: TableUse, writing: Writing, embeds: Parts['embeds']): { readonly http?: ActionHttp } {
+function describeHttp(
+  table: TableUse,
+  writing: Writing,
+  { embeds, upsert, csv }: Pick<Parts, 'embeds' | 'upsert' | 'csv'>,
+): { readonly http?: ActionHttp } {
   const { version } = writing
   const etag = version === undefined ? {} : { headers: ['ETag'] }
   switch (table.operation) {
     case 'list':
-      return {}
+      return csv ? { http: { responses: { 200: { headers: ['Link'] } } } } : {}
     case 'insert': {
       const location = findLocation(table, writing)
       const headers = [...(location === undefined ? [] : ['Location']), ...(etag.headers ?? [])]
+      if (upsert !== undefined) return { http: describeUpsert(table, { headers, etag }) }
       return { http: headers.length === 0 ? {} : { responses: { 201: { headers } } } }
     }
     case 'read':
@@ -116,7 +134,7 @@ function describeResponses(
   table: TableUse,
   writing: Writing,
   embeds: Parts['embeds'],
-): Pick<ActionDescription, 'responses' | 'schemas'> {
+): Required<Pick<ActionDescription, 'responses'>> & Pick<ActionDescription, 'schemas'> {
   const { operation, config } = table
   if (operation === 'delete') return { responses: { 204: { type: 'null' } } }
   const isReading = operation === 'list' || operation === 'read'
@@ -132,25 +150,6 @@ function describeResponses(
       ...(hasNotModified && { 304: { type: 'null' } }),
     },
     ...(schemas && { schemas }),
-  }
-}
-
-/** Schemas of bodies have no defaults, so that a change never writes a column that the caller did not send. */
-function describeRequest(tableUse: TableUse, { write }: Writing): JsonSchema | undefined {
-  const { operation, table } = tableUse
-  if (!['insert', 'replace', 'update'].includes(operation)) return undefined
-  const columns = columnsForCallers(tableUse)
-  const properties = Object.fromEntries(write.map((name) => [name, describeInput(columns[name]!)]))
-  const required = write.filter((name) => {
-    const { null: isNullable, default: hasDefault, type } = table.columns[name]!
-    return operation === 'replace' || (!isNullable && !hasDefault && type !== 'id')
-  })
-  return {
-    type: 'object',
-    properties,
-    ...(operation !== 'update' && required.length > 0 && { required }),
-    ...(operation === 'update' && { minProperties: 1 }),
-    additionalProperties: false,
   }
 }
 
@@ -207,76 +206,4 @@ function warnAboutNumbers({ table, report, config }: TableUse, { columns }: Writ
       hint: 'Store an integer of the smallest unit, for example cents',
     })
   }
-}
-
-/** Returns the column whose value completes the path of a new row. */
-function findLocation({ key }: Pick<TableUse, 'key'>, { where, owner, columns }: Writing): string | undefined {
-  const fixed = new Set([...Object.keys(where), owner?.parent === undefined ? owner?.column : undefined])
-  const [first, ...others] = key.filter((name) => !fixed.has(name))
-  return first !== undefined && others.length === 0 && columns.includes(first) ? first : undefined
-}
-
-function makePlan(
-  { use, config, connection, operation, table, key, params }: TableUse,
-  writing: Writing,
-  { list, scans, references, embeds }: Omit<Parts, 'params'>,
-) {
-  const { columns, where, owner, version, write, set } = writing
-  const location = operation === 'insert' ? findLocation({ key }, writing) : undefined
-  const isSet = (name: string) => Object.hasOwn(set, name) || name === owner?.column
-  const now =
-    operation === 'insert' ? Object.keys(table.columns).filter((name) => table.columns[name]!.now && !isSet(name)) : []
-  const used = new Set([
-    ...columns,
-    ...Object.keys(where),
-    ...write,
-    ...Object.keys(set),
-    ...now,
-    ...key,
-    ...[...references.flatMap((one) => one.columns), ...embeds.map(({ plan }) => plan.own)].filter(
-      (name) => valueTypeOf(table.columns[name]!) !== undefined,
-    ),
-    ...[owner, version].flatMap((one) => (one === undefined ? [] : [one.column])),
-  ])
-  const types = [...used].sort().map((name): [string, PlanColumn] => {
-    const column = table.columns[name]!
-    const hasDefault = column.default ?? (column.type === 'id' || undefined)
-    return [
-      name,
-      {
-        ...toPlanColumn(column),
-        ...(hasDefault && { default: true }),
-        ...(config.json?.[name] && { limits: config.json[name] }),
-      },
-    ]
-  })
-  // A declared response replaces the derived one, and may look inside the values.
-  const isDeclared = Object.keys(use.declared.responses).some((status) => status.startsWith('2'))
-  const embedded = embeds.flatMap(({ plan }) => plan.columns.map((name) => plan.types[name]!))
-  const hasJson = [...columns.map((name) => table.columns[name]!), ...embedded].some(({ type }) => type === 'json')
-  const isWriting = ['insert', 'replace', 'update'].includes(operation)
-  const isTogether = connection === 'System' && use.dispatch !== undefined && use.method !== 'GET'
-  return {
-    format: planFormat,
-    ...(isTogether && { transaction: connection }),
-    operation,
-    connection,
-    table: config.table,
-    types: Object.fromEntries(types),
-    columns,
-    where,
-    ...(owner && { owner }),
-    ...(references.length > 0 && { references }),
-    ...(embeds.length > 0 && { embeds: embeds.map(({ plan }) => plan) }),
-    ...(version && { version }),
-    key: ['list', 'insert'].includes(operation) ? [] : key.filter((name) => params.includes(name)),
-    ...(isWriting && key.every((name) => columns.includes(name)) && { identity: key }),
-    write,
-    set,
-    ...(now.length > 0 && { now }),
-    ...(list && { list }),
-    ...(scans && { scans }),
-    ...(hasJson && !isDeclared && { jsonAsText: true as const }),
-    ...(location !== undefined && { location }),
-  } satisfies TablePlan
 }

@@ -1,4 +1,5 @@
 import type { Context, DatabaseKind } from 'waypost'
+import { csvType, makeCsvWriter, wantsCsv, writeNextLink } from './csv.ts'
 import { comparesRows } from './keyset.ts'
 import { digestList, readCursor, writeCursor, type CursorValue } from './cursor.ts'
 import { assertFewEmbedded, makeEmbedChoice } from './embed/embed-choice.ts'
@@ -20,6 +21,7 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
   const list = plan.list!
   const toResponse = makeRowsResponse(plan, kind)
   const choose = makeEmbedChoice(plan)
+  const writeCsv = makeCsvWriter(plan)
   const readFilters = makeFilterReader(plan)
   const normalSort = completeSort(list.sort, list.unique)
   const normalDigest = digestList([path, [], nameSort(normalSort)])
@@ -29,7 +31,8 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
     const { query } = sent
     const { sort: sortText, limit = list.limit.default, after: cursor, count: isCounted } = query as ListQuery
     const sort = sortText === undefined ? normalSort : chooseSort(sortText, plan, context)
-    const embeds = choose(query, context)
+    const isCsv = wantsCsv(plan, query, context)
+    const embeds = isCsv ? [] : choose(query, context)
     assertFewEmbedded(embeds, limit, context)
     const { filters, any, alternatives, key: given } = readFilters(query, context)
     const input = { ...sent, alternatives }
@@ -72,6 +75,8 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
     const others = { next, ...(counted && { count: counted[0]![countAlias] }) }
     await restAfter(rows)
     const { texts, unfit } = toResponse(page, { embeds, extras, context })
+    if (isCsv)
+      return context.respond(200, writeCsv(page), { 'content-type': csvType, link: writeNextLink(query, next) })
     if (texts === undefined) return markUnfit({ entry: page, ...others }, unfit)
     return new JsonText(`{"entry":[${texts.join()}],${JSON.stringify(others).slice(1)}`, unfit)
   }

@@ -1,7 +1,7 @@
 import type { Action, Context, DatabaseKind, Databases, MakeOptions } from 'waypost'
 import { makeChangeHandler } from './change-row.ts'
 import type { TableConfig } from './config.ts'
-import { makeInsertHandler } from './insert-row.ts'
+import { makeInsertHandler } from './insert-handler.ts'
 import { kindOf } from './kind-of.ts'
 import { makeListHandler } from './list.ts'
 import { planFormat, type TablePlan } from './plan.ts'

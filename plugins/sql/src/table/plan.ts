@@ -121,12 +121,44 @@ export interface EmbedPlan {
   readonly where: Sources
   readonly owner?: OwnerPlan
   /** Set if several rows refer to one: their complete order, and how many a response has at most. */
-  readonly many?: { readonly sort: readonly SortTerm[]; readonly limit: number }
+  readonly many?: {
+    readonly sort: readonly SortTerm[]
+    readonly limit: number
+    /** A POST can insert more of them with the row. */
+    readonly written?: true
+  }
   /** A caller needs one of these scopes; an empty list means any user. Undefined for all who may call the method. */
   readonly scopes?: readonly string[]
   /** All rows have it, without being asked for. */
   readonly always?: true
 }
+
+/** What a POST does with a row that exists. */
+export interface UpsertPlan {
+  /** The columns of the unique constraint. */
+  readonly columns: readonly string[]
+  /** The columns that callers can change. */
+  readonly write: readonly string[]
+  /** Values of columns that a change sets itself. */
+  readonly set: Sources
+}
+
+/** Rows of another table that a POST inserts with the row that they refer to. */
+export interface ChildrenPlan {
+  /** The property of the body that has them. */
+  readonly name: string
+  /** The column of this table that they refer to. */
+  readonly own: string
+  /** The insert of the other table, whose path parameter `parentParameter` has the value of that column. */
+  readonly plan: TablePlan
+  /** The columns in the response. */
+  readonly columns: readonly string[]
+  /** A caller needs one of these scopes; an empty list means any user. Undefined for all who may call the method. */
+  readonly scopes?: readonly string[]
+}
+
+/** The path parameter that the children of a row get. Paths cannot contain it. */
+export const parentParameter = '~parent'
 
 /** What `make` needs to know about one method. */
 export interface TablePlan extends ActionPlan {
@@ -157,6 +189,12 @@ export interface TablePlan extends ActionPlan {
   /** Columns of new rows that get the current time if the body does not have them: the default has another form. */
   readonly now?: readonly string[]
   readonly list?: ListPlan
+  /** How many rows a request can insert. */
+  readonly bulk?: number
+  readonly upsert?: UpsertPlan
+  readonly children?: readonly ChildrenPlan[]
+  /** Callers can have the list as CSV. */
+  readonly csv?: true
   /** No index serves the list, or the table is a view. */
   readonly scans?: true
   /** JSON columns are read as text and sent unchanged, because no declared schema looks inside. */

@@ -1,12 +1,13 @@
 import type { Context } from 'waypost'
 import { writeEtag } from './etag.ts'
+import { uniqueAlias } from './insert-statements.ts'
 import { JsonText, markUnfit } from './json-column.ts'
 import type { TablePlan } from './plan.ts'
 import { makeRowResponse, makeRowWriter, type Row } from './run.ts'
 import { versionAlias } from './statements.ts'
 
 /** The error for a row that does not exist for the caller. */
-export function notFound(context: Context): Error {
+export function notFound(context: Pick<Context, 'problem'>): Error {
   return context.problem(404, 'Not found')
 }
 
@@ -14,11 +15,41 @@ export function notFound(context: Context): Error {
 export function makeResponse(plan: TablePlan): (row: Row, context: Context) => Row | JsonText {
   const toResponse = makeRowResponse(plan)
   const write = makeRowWriter(plan)
-  const extras = plan.version === undefined ? [] : [versionAlias]
+  const extras = listExtras(plan)
   return (row, context) => {
     const unfit = toResponse(row, extras, context)
     return write === undefined ? markUnfit(row, unfit) : new JsonText(write(row), unfit)
   }
+}
+
+interface RowTexts {
+  readonly texts: readonly string[]
+  /** The column of a value that is null because it does not fit its type. */
+  readonly unfit: string | undefined
+}
+
+/** Returns a function that writes the JSON of rows with some of their columns. */
+export function makeRowTexts(
+  plan: TablePlan,
+  columns = plan.columns,
+): (rows: readonly Row[], context: Context) => RowTexts {
+  const toResponse = makeRowResponse(plan)
+  const pick = (row: Row) => JSON.stringify(Object.fromEntries(columns.map((name) => [name, row[name]])))
+  const write = makeRowWriter({ ...plan, columns }) ?? pick
+  const extras = listExtras(plan)
+  return (rows, context) => {
+    let unfit: string | undefined
+    for (const row of rows) unfit = toResponse(row, extras, context) ?? unfit
+    return { texts: rows.map((row) => write(row)), unfit }
+  }
+}
+
+/** The columns of results that are not columns of the table. */
+function listExtras({ version, upsert }: TablePlan): readonly string[] {
+  return [
+    ...(version === undefined ? [] : [versionAlias]),
+    ...(upsert?.columns ?? []).map((_, index) => uniqueAlias(index)),
+  ]
 }
 
 /** Returns the ETag of a row; undefined if rows have no version. */

@@ -56,11 +56,12 @@ export class RowConditions {
   /** The conditions of the plan, for any of its rows. */
   of(access: Access, isList = false): string[] {
     const { where, owner, references = [] } = this.#plan
-    const conditions = Object.entries(where).map(([name, source]) =>
-      isNull(source)
-        ? `${quote(name)} is null`
-        : `${this.#values.compared(name)} = ${this.#values.bindSource(name, source)}`,
-    )
+    const conditions = Object.entries(where).map(([name, source]) => {
+      const column = `${quote(this.#plan.table)}.${quote(name)}`
+      return isNull(source)
+        ? `${column} is null`
+        : `${this.#values.compared(name, undefined, column)} = ${this.#values.bindSource(name, source)}`
+    })
     const parents = references.filter(({ inPath }) => inPath)
     conditions.push(...parents.map((one) => this.reference(one, { written: [], access })))
     // The condition for the row that the path names says the same.

@@ -22,9 +22,13 @@ export interface TableRequest {
 
 export type Handler = (request: TableRequest, context: Context) => Promise<unknown>
 
+/** How problems of a request are reported. */
+export type Reporting = Pick<Context, 'problem' | 'log'>
+
 /** A database connection with the statements of one method. */
 export interface TableDatabase {
   readonly kind: DatabaseKind
+  readonly client: Client
   /** Whether what a statement does can still be rolled back. */
   readonly isTransaction: boolean
   /**
@@ -32,7 +36,13 @@ export interface TableDatabase {
    * empty row if it changed any. @throws a problem with status 400, 403 or 409
    */
   run(key: string, write: (writer: StatementWriter) => Statement, input: Input): Promise<readonly Row[]>
-  /** Runs statements in one transaction, which an error rolls back. */
+  /** Like `run`, but throws the error of the database, for a statement that is repeated. */
+  attempt: TableDatabase['run']
+  /** Converts an error of `attempt` to that of `run`. */
+  explain(error: unknown, input: Input): Promise<unknown>
+  /** Returns the same database, which reports problems in another way. */
+  reportTo(context: Reporting): TableDatabase
+  /** Runs statements that an error undoes: in a transaction, or as a part of the open one. */
   transaction<Value>(work: (database: TableDatabase) => Promise<Value>): Promise<Value>
 }
 
@@ -45,8 +55,11 @@ interface Prepared {
 /** Callers choose filters and properties, so the number of texts is limited. Further ones are written for each request. */
 const maxTexts = 256
 
-/** Returns a function that opens the database of a plan for a request. The texts of statements are written once. */
-export function makeDatabaseOpener(plan: TablePlan, kind: DatabaseKind): (context: Context) => TableDatabase {
+/** Opens the database of a plan for a request, or joins the transaction of another plan. */
+export type DatabaseOpener = (context: Context, within?: TableDatabase) => TableDatabase
+
+/** Returns a function that opens the database of a plan. The texts of statements are written once. */
+export function makeDatabaseOpener(plan: TablePlan, kind: DatabaseKind): DatabaseOpener {
   const known = new Map<string, Prepared>()
   const writer = new StatementWriter(plan, kind)
   const prepare = (key: string, write: (writer: StatementWriter) => Statement): Prepared => {
@@ -57,26 +70,62 @@ export function makeDatabaseOpener(plan: TablePlan, kind: DatabaseKind): (contex
     if (known.size < maxTexts) known.set(key, prepared)
     return prepared
   }
-  const open = (client: Client, context: Context): TableDatabase => {
+  const open = (client: Client, context: Reporting): TableDatabase => {
+    const execute = async ({ compiled, values }: Prepared, input: Input): Promise<readonly Row[]> => {
+      const parameters = values.map((read) => read(input))
+      const { rows, numAffectedRows = 0n } = await client.executeQuery({ ...compiled, parameters })
+      return rows.length === 0 && numAffectedRows > 0n ? [{}] : (rows as readonly Row[])
+    }
+    const explainError = async (error: unknown, { body }: Input, isFromCaller = true) => {
+      const refused = explainRefused(error, plan, context)
+      if (refused !== undefined) return refused
+      const named = await nameBrokenReference(error, client, { table: plan.table, body })
+      return explain(named, context, isFromCaller && !isOwnFault(error))
+    }
     const run: TableDatabase['run'] = async (key, write, input) => {
-      const { compiled, values, isFromCaller } = prepare(key, write)
+      const prepared = prepare(key, write)
       try {
-        const parameters = values.map((read) => read(input))
-        const { rows, numAffectedRows = 0n } = await client.executeQuery({ ...compiled, parameters })
-        return rows.length === 0 && numAffectedRows > 0n ? [{}] : (rows as readonly Row[])
+        return await execute(prepared, input)
       } catch (error) {
-        const refused = explainRefused(error, plan, context)
-        if (refused !== undefined) throw refused
-        const named = await nameBrokenReference(error, client, { table: plan.table, body: input.body })
-        throw explain(named, context, isFromCaller && !isOwnFault(error))
+        throw await explainError(error, input, prepared.isFromCaller)
       }
     }
+    const attempt: TableDatabase['run'] = (key, write, input) => execute(prepare(key, write), input)
     const transaction: TableDatabase['transaction'] = (work) =>
-      client.transaction().execute((joined) => work(open(joined, context)))
-    return { kind, isTransaction: client.isTransaction, run, transaction }
+      client.isTransaction
+        ? withSavepoint(client, () => work(open(client, context)))
+        : client.transaction().execute((joined) => work(open(joined, context)))
+    const reportTo = (other: Reporting) => open(client, other)
+    return {
+      kind,
+      client,
+      isTransaction: client.isTransaction,
+      run,
+      attempt,
+      explain: explainError,
+      reportTo,
+      transaction,
+    }
   }
-  return (context) => open(context.connection(plan.connection as never) as Client, context)
+  return (context, within) => open(within?.client ?? (context.connection(plan.connection as never) as Client), context)
 }
+
+/** Undoes what the work has done in a transaction if it fails. */
+async function withSavepoint<Value>(client: Client, work: () => Promise<Value>): Promise<Value> {
+  const execute = (text: string) => client.executeQuery(CompiledQuery.raw(text))
+  await execute('savepoint "~step"')
+  try {
+    const value = await work()
+    await execute('release savepoint "~step"')
+    return value
+  } catch (error) {
+    // If the connection is lost, the transaction is too.
+    await execute('rollback to savepoint "~step"').then(() => execute('release savepoint "~step"'), ignore)
+    throw error
+  }
+}
+
+function ignore(): void {}
 
 const cutOff = Symbol.for('waypost.rows-cut-off')
 
@@ -109,6 +158,18 @@ export function makeBrokenReference(table: string, columns: readonly string[], c
   return Object.assign(new Error(`FOREIGN KEY constraint failed${names}`, { cause }), {
     code: 'ERR_SQLITE_ERROR',
     errcode: sqliteForeignKey,
+  })
+}
+
+/** SQLITE_CONSTRAINT_UNIQUE */
+const sqliteUnique = 2067
+
+/** Returns an error like that of a database for values that another row has. */
+export function makeTaken(table: string, columns: readonly string[]): Error {
+  const names = columns.map((name) => `${table}.${name}`).join(', ')
+  return Object.assign(new Error(`UNIQUE constraint failed: ${names}`), {
+    code: 'ERR_SQLITE_ERROR',
+    errcode: sqliteUnique,
   })
 }
 
@@ -152,7 +213,7 @@ function isOwnFault(error: unknown): boolean {
 export function explainRefused(
   error: unknown,
   { table }: { readonly table?: string },
-  context: Context,
+  context: Reporting,
 ): Error | undefined {
   const { code, routine } = error as Readonly<Record<'code' | 'routine', unknown>>
   const isReadOnly = isReadOnlyError(error)
@@ -174,7 +235,7 @@ export function isReadOnlyError(error: unknown): boolean {
 const sqliteReadOnly = 8
 
 /** Returns the problem of a change that succeeded and returned no row, although the row exists. A trigger may have done something else. */
-export function makeSuppressed({ table }: TablePlan, context: Context): Error {
+export function makeSuppressed({ table }: TablePlan, context: Reporting): Error {
   context.log.warn({ table }, 'sql-table: a trigger or rule of the database suppressed a change')
   return context.problem(409, 'A trigger or rule of the database suppressed this change')
 }
@@ -183,7 +244,7 @@ export function makeSuppressed({ table }: TablePlan, context: Context): Error {
  * Converts an error about a value to a problem. Violations of constraints are left to Waypost.
  * @param isFromCaller whether the statement has a value of the caller that may be the reason
  */
-export function explain(error: unknown, context: Context, isFromCaller = true): unknown {
+export function explain(error: unknown, context: Reporting, isFromCaller = true): unknown {
   if (error instanceof InvalidValue) return context.problem(400, error.message)
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
   const isValue =

@@ -2,8 +2,10 @@ import type { ColumnSnapshot, JsonSchema } from 'waypost'
 import type { TableConfig } from './config.ts'
 import { nameFilter, toTyped, valueTypeOf, type FilterOperator, type ListPlan } from './plan.ts'
 import { maxSortTerms } from './sort.ts'
+import { columnsForCallers, type TableUse } from './table-use.ts'
 import type { Schema } from './value-rules.ts'
 import { describeResponse, valueTypes } from './value-types.ts'
+import type { Writing } from './writing.ts'
 
 export type Columns = Readonly<Record<string, ColumnSnapshot>>
 
@@ -114,4 +116,23 @@ export function describeValues(one: Schema): Schema {
 export function reservedNames({ embed, filter }: Pick<TableConfig, 'embed' | 'filter'>): readonly string[] {
   const used = [...(embed === undefined ? [] : ['embed']), ...(filter === undefined ? [] : ['any'])]
   return ['sort', 'limit', 'after', 'count', ...used]
+}
+
+/** Schemas of bodies have no defaults, so that a change never writes a column that the caller did not send. */
+export function describeRequest(tableUse: TableUse, { write }: Writing): JsonSchema | undefined {
+  const { operation, table } = tableUse
+  if (!['insert', 'replace', 'update'].includes(operation)) return undefined
+  const columns = columnsForCallers(tableUse)
+  const properties = Object.fromEntries(write.map((name) => [name, describeInput(columns[name]!)]))
+  const required = write.filter((name) => {
+    const { null: isNullable, default: hasDefault, type } = table.columns[name]!
+    return operation === 'replace' || (!isNullable && !hasDefault && type !== 'id')
+  })
+  return {
+    type: 'object',
+    properties,
+    ...(operation !== 'update' && required.length > 0 && { required }),
+    ...(operation === 'update' && { minProperties: 1 }),
+    additionalProperties: false,
+  }
 }

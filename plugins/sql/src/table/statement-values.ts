@@ -13,6 +13,8 @@ export interface Input {
   readonly now: string
   /** The values of the alternatives in the query. */
   readonly alternatives?: readonly unknown[]
+  /** The rows of a request that inserts several, as the JSON of one parameter. */
+  readonly list?: string
   /** The number of rows to read. */
   readonly rows?: number
   /** The values of the sort columns in the last row of the previous page. */
@@ -59,6 +61,8 @@ export class StatementValues {
   #values: Read[] = []
   #isFromCaller = false
   #aliases = 0
+  /** Returns a column of the rows that the statement inserts; undefined if it inserts the body. */
+  bodyColumn: ((name: string) => string) | undefined
 
   constructor(plan: TablePlan, kind: DatabaseKind) {
     this.#plan = plan
@@ -72,6 +76,7 @@ export class StatementValues {
     this.#values = []
     this.#isFromCaller = false
     this.#aliases = 0
+    this.bodyColumn = undefined
     return { text, values, isFromCaller }
   }
 
@@ -102,8 +107,9 @@ export class StatementValues {
     return makeBind(name, column, { kind: this.#kind })
   }
 
-  /** Adds the value of a property of the body. @returns its placeholder */
+  /** Adds the value of a property of the body. @returns its placeholder, or the column of the rows in the body */
   bindBody(name: string): string {
+    if (this.bodyColumn !== undefined) return this.bodyColumn(name)
     const bind = this.bindOf(name, 'store')
     // A column that allows null and has no default may be missing.
     return this.add(({ body }) => (Object.hasOwn(body, name) ? bind(body[name]) : null))

@@ -1,7 +1,8 @@
 import type { DatabaseKind } from 'waypost'
+import { readRows } from './bulk-rows.ts'
 import { defaultPageBytes } from './config.ts'
 import { EmbedStatements } from './embed/embed-statements.ts'
-import { InsertStatements } from './insert-statements.ts'
+import { InsertStatements, type InsertChange } from './insert-statements.ts'
 import { isConverted, ListConditions, type ListShape } from './list-conditions.ts'
 import type { EmbedPlan, ReferencePlan, TablePlan } from './plan.ts'
 import {
@@ -50,7 +51,7 @@ export class StatementWriter {
     this.#rows = new RowConditions(plan, kind, this.#values)
     this.#lists = new ListConditions({ plan, kind, values: this.#values, rows: this.#rows })
     const returning = () => this.#responseColumns()
-    this.#inserts = new InsertStatements({ plan, values: this.#values, rows: this.#rows, returning })
+    this.#inserts = new InsertStatements({ plan, kind, values: this.#values, rows: this.#rows, returning })
     this.#embeds = new EmbedStatements({ plan, kind, values: this.#values, rows: this.#rows })
   }
 
@@ -110,8 +111,12 @@ export class StatementWriter {
     return this.#values.end(`select ${found.join(', ')}`)
   }
 
-  insert(change: ChangeCondition): Statement {
+  insert(change: InsertChange): Statement {
     return this.#inserts.one(change)
+  }
+
+  insertRows(change: InsertChange): Statement {
+    return this.#inserts.many(change)
   }
 
   update({ written, references, ...condition }: ChangeCondition): Statement {
@@ -143,7 +148,7 @@ export class StatementWriter {
     const row = this.#values.nextAlias()
     const where = this.#rows.row(condition)
     return this.#values.end(
-      `select md5(cast(${row} as text)) as ${quote(digestAlias)} from ${quote(this.#plan.table)} as ${row}${where}`,
+      `select md5(cast(${row} as text)) as ${quote(digestAlias)} from (select * from ${quote(this.#plan.table)}${where}) as ${row}`,
     )
   }
 
@@ -177,6 +182,16 @@ export class StatementWriter {
     const { table, identity = [] } = this.#plan
     const own = identity.map((name) => `${this.#values.compared(name)} = ${this.#values.bindIdentity(name)}`)
     const where = joinConditions([...own, ...this.#rows.of(access)])
+    return this.#values.end(`select ${this.#responseColumns()} from ${quote(table)}${where}`)
+  }
+
+  /** Reads rows again that were just written, by `identity`, in any order. */
+  readRowsAgain(access: Access): Statement {
+    const { table, identity = [] } = this.#plan
+    const from = readRows(this.#plan, { kind: this.#kind, values: this.#values, columns: identity })
+    const written = identity.map((name) => this.#values.bindBody(name)).join(', ')
+    const own = identity.map((name) => this.#values.compared(name)).join(', ')
+    const where = joinConditions([`(${own}) in (select ${written} from ${from})`, ...this.#rows.of(access)])
     return this.#values.end(`select ${this.#responseColumns()} from ${quote(table)}${where}`)
   }
 

@@ -11,6 +11,8 @@ export interface Writing {
   readonly version: TablePlan['version']
   readonly write: readonly string[]
   readonly set: Sources
+  /** What a change of a row writes. */
+  readonly change: { readonly write: readonly string[]; readonly set: Sources }
 }
 
 /** Checks which columns a config reads and writes, and returns those of one method. */
@@ -23,11 +25,12 @@ export function resolveWriting(table: TableUse): Writing {
   const isInsert = operation === 'insert'
   const isUpdate = operation === 'replace' || operation === 'update'
   const isSoft = operation === 'delete' && config.delete !== undefined
+  const isUpsert = isInsert && config.upsert !== undefined
   const set = resolveSources(table, { name: 'set', values: config.set, isUsed: isInsert })
   const setOnUpdate = resolveSources(table, {
     name: 'set_on_update',
     values: config.set_on_update,
-    isUsed: isUpdate || isSoft,
+    isUsed: isUpdate || isSoft || isUpsert,
   })
   const remove = resolveSources(table, { name: 'delete', values: config.delete, isUsed: isSoft })
   checkSets(table, { where, owner, version, set, setOnUpdate, remove })
@@ -43,9 +46,10 @@ export function resolveWriting(table: TableUse): Writing {
     update: setOnUpdate,
     delete: isSoft ? { ...setOnUpdate, ...remove } : {},
   }
-  const excluded = isInsert ? Object.keys(set) : [...table.key, ...Object.keys(setOnUpdate)]
-  const written = isInsert || isUpdate ? write.filter((name) => !excluded.includes(name)) : []
-  const found = { columns, where, owner, version, write: written, set: sets[operation] ?? {} }
+  const without = (names: readonly string[]) => write.filter((name) => !names.includes(name))
+  const change = { write: without([...table.key, ...Object.keys(setOnUpdate)]), set: setOnUpdate }
+  const written = isInsert ? without(Object.keys(set)) : isUpdate ? change.write : []
+  const found = { columns, where, owner, version, write: written, set: sets[operation] ?? {}, change }
   if (isInsert) checkInsert(table, found)
   if (isUpdate && written.length === 0)
     table.report('/write', `${table.use.method} ${table.use.path} cannot write any column`, {

@@ -1,9 +1,10 @@
-import type { Context } from 'waypost'
+import type { InsertChange } from './insert-statements.ts'
 import type { ReferencePlan, TablePlan } from './plan.ts'
 import { notFound } from './respond-row.ts'
-import { makeBrokenReference, type Row } from './run.ts'
+import { makeBrokenReference, makeSuppressed, makeTaken, type Reporting, type Row, type TableDatabase } from './run.ts'
+import type { Input } from './statement-values.ts'
 import type { ChangeCondition } from './row-conditions.ts'
-import { isTrue } from './statements.ts'
+import { isTrue, type StatementWriter } from './statements.ts'
 
 /** Returns the references that a request writes, except those to no row. */
 export function findWritten(
@@ -30,7 +31,7 @@ interface Missing {
   readonly references: readonly ReferencePlan[]
   /** Whether the row of each exists for the caller, by index. */
   readonly seen: Row
-  readonly context: Context
+  readonly context: Reporting
 }
 
 /**
@@ -42,4 +43,38 @@ export function explainMissing(plan: TablePlan, { references, seen, context }: M
   const first = missing.find(({ inPath }) => inPath) ?? missing[0]
   if (first === undefined) return undefined
   return first.inPath ? notFound(context) : makeBrokenReference(plan.table, first.columns)
+}
+
+/** Returns the columns of a new row that a statement names: those without a default, so that there are few statements. */
+export function listWritten({ write, types, upsert }: TablePlan, body: Row): readonly string[] {
+  // An upsert must not change what is not sent.
+  return write.filter((name) => Object.hasOwn(body, name) || (upsert === undefined && !types[name]!.default))
+}
+
+/** Names the statement of an insert. */
+export function nameInsert(plan: TablePlan, change: InsertChange): string {
+  return `insert ${change.conflict ?? ''} ${nameChange(plan, change)}`
+}
+
+interface Unwritten {
+  readonly change: ChangeCondition
+  readonly input: Input
+  readonly context: Reporting
+}
+
+/** Returns the error of an insert that returned no row. */
+export async function explainNone(
+  plan: TablePlan,
+  database: TableDatabase,
+  { change, input, context }: Unwritten,
+): Promise<Error> {
+  const { access, written, references } = change
+  if (references.length > 0) {
+    const check = (writer: StatementWriter) => writer.findReferences(references, written, access)
+    const [seen] = await database.run(`find ${nameChange(plan, change)}`, check, input)
+    const missing = explainMissing(plan, { references, seen: seen!, context })
+    if (missing !== undefined) return missing
+  }
+  // The row that exists is not one that the caller may change.
+  return plan.upsert === undefined ? makeSuppressed(plan, context) : makeTaken(plan.table, plan.upsert.columns)
 }

@@ -11,7 +11,7 @@ const row = fc.nat({ max: 5 })
 const reference = fc.option(row, { freq: 4 })
 const step = fc.record({
   method: fc.constantFrom('GET', 'GET', 'POST', 'POST', 'PUT', 'PATCH', 'DELETE'),
-  where: fc.constantFrom('ticket', 'note', 'reply', 'mark', 'task', 'ticket/note'),
+  where: fc.constantFrom('ticket', 'note', 'reply', 'mark', 'task', 'ticket/note', 'named'),
   isList: fc.boolean(),
   row,
   parent: row,
@@ -20,6 +20,11 @@ const step = fc.record({
   note: reference,
   version: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }),
   query: fc.nat({ max: 11 }),
+  /** More rows in the same request, by their titles, each with a reference; or the notes of a new ticket. */
+  more: fc.option(fc.array(fc.tuple(fc.constantFrom('a', 'b', 'bad', 'c'), reference), { maxLength: 3 }), {
+    freq: 2,
+    nil: undefined,
+  }),
 })
 const all = ['', 'count=true', 'id=ID', 'limit=1', 'any=(id:ID,id:0)&count=true', 'id.not=ID']
 /** The queries of lists. `ID` is a row of one of the users. */
@@ -65,6 +70,7 @@ const first = (['ticket', 'ticket', 'note', 'note', 'reply', 'mark', 'task'] as 
       note: null,
       version: undefined,
       query: 0,
+      more: undefined,
     },
   ]),
 )
@@ -150,30 +156,64 @@ async function send(one: Step, name: 'ann' | 'bob', world: World): Promise<unkno
   const { api, ids } = world
   const of = (table: (typeof tables)[number], position: number | null) =>
     position === null ? null : idOf(table, position, { own: name, ids })
-  const table = one.where === 'ticket/note' ? 'note' : one.where
-  const base = one.where === 'ticket/note' ? `/ticket/${of('ticket', one.parent)}/note` : `/${table}`
-  const isList = one.method === 'POST' || (one.method === 'GET' && one.isList)
-  const body = {
-    ticket: { title: one.title },
-    note: { ticket_id: of('ticket', one.ticket ?? one.parent), text: one.title },
-    reply: { note_id: of('note', one.note ?? one.parent), text: one.title },
-    mark: { reply_id: of('reply', one.note ?? one.parent), text: one.title },
-    task: { ticket_id: of('ticket', one.ticket), note_id: of('note', one.note), shelf_id: null, name: one.title },
-    'ticket/note': { text: one.title },
-  }[one.where]
-  const result = await api.call(`${one.method} ${base}${isList ? '' : `/${of(table, one.row)}`}`, {
+  const tableOf = {
+    ticket: 'ticket',
+    note: 'note',
+    task: 'task',
+    'ticket/note': 'note',
+    named: 'task',
+    reply: 'reply',
+    mark: 'mark',
+  } as const
+  const table = tableOf[one.where]
+  const base = one.where === 'ticket/note' ? `/ticket/${of('ticket', one.parent)}/note` : `/${one.where}`
+  const method = one.where === 'named' ? 'POST' : one.method
+  const isList = method === 'POST' || (method === 'GET' && one.isList)
+  const bodyOf = (title: string, ticket: number | null) =>
+    ({
+      ticket: { title },
+      note: { ticket_id: of('ticket', ticket ?? one.parent), text: title },
+      reply: { note_id: of('note', one.note ?? one.parent), text: title },
+      mark: { reply_id: of('reply', one.note ?? one.parent), text: title },
+      task: { ticket_id: of('ticket', ticket), note_id: of('note', one.note), shelf_id: null, name: title },
+      named: { ticket_id: of('ticket', ticket), note_id: of('note', one.note), name: title },
+      'ticket/note': { text: title },
+    })[one.where]
+  const first = bodyOf(one.title, one.ticket)
+  const more = method === 'POST' ? one.more : undefined
+  const hasNotes = more !== undefined && one.where === 'ticket' && one.isList
+  const body = hasNotes
+    ? { ...first, notes: more.map(([text]) => ({ text })) }
+    : more === undefined
+      ? first
+      : [first, ...more.map(([title, ticket]) => bodyOf(title, ticket))]
+  const result = await api.call(`${method} ${base}${isList ? '' : `/${of(table, one.row)}`}`, {
     user: users[name],
-    ...(['POST', 'PUT', 'PATCH'].includes(one.method) && { body }),
-    ...(one.method === 'GET' && { query: queryOf(one, isList, String(of(table, one.row))) }),
+    ...(['POST', 'PUT', 'PATCH'].includes(method) && { body }),
+    ...(method === 'GET' && { query: queryOf(one, isList, String(of(table, one.row))) }),
     ...(one.version !== undefined && { headers: { 'if-match': `"${one.version}"` } }),
   })
-  if (result.status === 201) ids[name][table].push(result.body.id)
-  return [one.method, one.where, result.status, result.headers['etag'], rename(result.body, world)]
+  if (method === 'POST' && result.status < 300) remember(result.body, ids[name], table)
+  return [method, one.where, result.status, result.headers['etag'], rename(result.body, world)]
+}
+
+interface NewRow {
+  readonly id: number
+  readonly notes?: { readonly entry: readonly NewRow[] }
+}
+
+/** Keeps the ids of new rows. */
+function remember(body: NewRow | readonly NewRow[], ids: Ids, table: (typeof tables)[number]): void {
+  for (const { id, notes } of [body].flat() as readonly NewRow[]) {
+    if (!ids[table].includes(id)) ids[table].push(id)
+    if (notes !== undefined) remember(notes.entry, ids, 'note')
+  }
 }
 
 /** Returns the query of a list, or of a row, which only has what is embedded. */
 function queryOf({ where, query }: Step, isList: boolean, id: string): string {
-  const possible: readonly string[] = where === 'ticket/note' ? all.slice(0, 2) : [...all, ...queries[where]]
+  const ofTable = where in queries ? queries[where as keyof typeof queries] : undefined
+  const possible: readonly string[] = ofTable === undefined ? all.slice(0, 2) : [...all, ...ofTable]
   const text = (possible[query % possible.length] ?? '').replaceAll('ID', id)
   return isList
     ? text

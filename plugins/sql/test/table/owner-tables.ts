@@ -70,8 +70,12 @@ export const ticketApi = {
     write: ['title'],
     where: { status: 1 },
     owner: { column: 'user_id', unless: 'ticket.all' },
+    bulk: 4,
     filter: ['id', 'title'],
-    embed: { notes: { from: 'Notes', by: 'ticket_id', limit: 2 }, tasks: { from: 'Tasks', by: 'ticket_id' } },
+    embed: {
+      notes: { from: 'Notes', by: 'ticket_id', limit: 2, write: true },
+      tasks: { from: 'Tasks', by: 'ticket_id' },
+    },
   },
   Notes: {
     table: 'app_note',
@@ -80,6 +84,7 @@ export const ticketApi = {
     version: 'version',
     filter: ['id', 'text', 'ticket.title'],
     embed: { ticket: { from: 'Tickets', by: 'ticket_id' }, tasks: { from: 'Tasks', by: 'note_id', limit: 1 } },
+    bulk: 4,
   },
   NotesOf: {
     table: 'app_note',
@@ -89,6 +94,7 @@ export const ticketApi = {
     version: 'version',
     embed: { ticket: { from: 'Tickets', by: 'ticket_id' } },
     embed_always: ['ticket'],
+    bulk: 4,
   },
   Replies: { table: 'app_reply', columns: ['id', 'note_id', 'text'], owner: { through: 'note_id' } },
   Marks: { table: 'app_mark', columns: ['id', 'reply_id', 'text'], owner: { through: 'reply_id' } },
@@ -99,6 +105,15 @@ export const ticketApi = {
     version: 'version',
     filter: ['id', 'name', 'ticket.title', 'note.text'],
     embed: { ticket: { from: 'Tickets', by: 'ticket_id' }, note: { from: 'Notes', by: 'note_id' } },
+    bulk: 4,
+  },
+  NamedTasks: {
+    table: 'app_task',
+    columns: ['id', 'ticket_id', 'note_id', 'shelf_id', 'name'],
+    owner: 'user_id',
+    version: 'version',
+    upsert: ['name'],
+    bulk: 4,
   },
 } satisfies Readonly<Record<string, TableConfig>>
 
@@ -115,6 +130,7 @@ export const ticketRoutes = [
   ...crud('/reply', 'Replies'),
   ...crud('/mark', 'Marks'),
   ...crud('/task', 'Tasks'),
+  'POST /named NamedTasks',
 ]
 
 export function openTicketOptions(kind: DatabaseKind, url: string | undefined): ApiOptions {

@@ -54,6 +54,8 @@ const method = {
   ...access,
   action,
   dispatch: maybeText,
+  /** The properties of the result that the event has; null for the whole result. */
+  dispatch_data: Type.Union([texts, Type.Null()]),
   rate: maybeText,
   deprecated: Type.Union([text, flag]),
   /** The paths of the groups around the route, the innermost first. */
@@ -220,6 +222,7 @@ function formatMethod(one: DescribedMethod) {
     holders: one.holders ?? null,
     action: formatAction(one.action),
     dispatch: of.dispatch ?? null,
+    dispatch_data: of.dispatchData ?? null,
     rate: of.rate ?? null,
     deprecated: one.deprecated ?? false,
     groups: one.inherited?.groups ?? [],

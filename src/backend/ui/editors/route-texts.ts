@@ -91,6 +91,8 @@ export const moreTexts = {
   title: 'More',
   dispatch: 'Event',
   dispatchText: 'Dispatched with each 2xx result',
+  dispatchData: 'Data of the event',
+  dispatchDataText: 'Properties of the result; by default all of them',
   bodyLimit: 'Request size',
   bodyLimitText: 'For example 10mb; by default as in the settings',
   raw: 'Pass the bytes of the body too',

@@ -19,7 +19,7 @@ import { SchemaSheet } from '../edit/schema-field.tsx'
 import { isMap, pointerOf } from '../edit/values.ts'
 import { PublishToTry } from '../publish/publish-to-try.tsx'
 import { ActionField } from './action-field.tsx'
-import { EventPicker } from './event-picker.tsx'
+import { DispatchFields } from './dispatch-fields.tsx'
 import { RatePicker } from './rate.tsx'
 import { AccessSection } from './route-access.tsx'
 import { RequestSection, ResponseSection } from './route-schemas.tsx'
@@ -125,11 +125,9 @@ function MoreSection({ edit, method, path, served }: PartProps & { readonly serv
   const isPublic = edit.get(`${at.method}/public`) === true
   return (
     <Section title={moreTexts.title}>
-      <EventPicker
+      <DispatchFields
         edit={edit}
         at={`${at.method}/dispatch`}
-        label={moreTexts.dispatch}
-        description={moreTexts.dispatchText}
         schema={responses.find((one) => one !== undefined)}
         scopes={isPublic ? undefined : (edit.get(`${at.method}/scopes`) ?? sharedOf('scopes').value)}
       />

@@ -29,6 +29,7 @@ export const routeTexts = {
   class: 'class',
   rate: 'Rate',
   dispatch: 'Event',
+  dispatchData: 'with',
   timeout: 'Timeout',
   cache: 'Caching',
   cachedFor: (age: string, isShared: boolean) =>

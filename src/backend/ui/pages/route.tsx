@@ -101,7 +101,7 @@ function DefinitionTab({ method: { definition, source } }: { readonly method: Me
 }
 
 function MethodTab({ method }: { readonly method: Method }) {
-  const { action, config, rate, dispatch, timeout_ms: timeout, deprecated, source } = method
+  const { action, config, rate, dispatch, dispatch_data: data, timeout_ms: timeout, deprecated, source } = method
   const { cache, compression: isCompressed } = method
   return (
     <div className="stack-wide">
@@ -155,6 +155,12 @@ function MethodTab({ method }: { readonly method: Method }) {
               <Link to="/events/$name" params={{ name: dispatch }}>
                 <bdi translate="no">{dispatch}</bdi>
               </Link>
+              {data === null ? null : (
+                <span className="soft">
+                  {' '}
+                  {texts.dispatchData} <bdi translate="no">{data.join(', ')}</bdi>
+                </span>
+              )}
             </dd>
           </>
         )}

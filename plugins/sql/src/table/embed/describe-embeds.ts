@@ -73,7 +73,7 @@ function describeEmbedded({ plan: { many }, row }: ResolvedEmbed): JsonSchema {
     type: 'object',
     required: ['entry', 'more'],
     properties: {
-      entry: { type: 'array', items: row, maxItems: many.limit },
+      entry: { type: 'array', items: row, ...(!many.written && { maxItems: many.limit }) },
       more: { type: 'boolean', description: 'Whether there are further rows' },
     },
   }

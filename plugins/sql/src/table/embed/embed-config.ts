@@ -9,6 +9,8 @@ export interface EmbedConfig {
   readonly columns?: readonly string[]
   readonly sort?: readonly string[]
   readonly limit?: number
+  /** Whether a POST of this table can insert rows of the other one that refer to it. */
+  readonly write?: boolean
 }
 
 /** The highest number of names in `embed`. */
@@ -52,6 +54,11 @@ const embedEntry = {
       uniqueItems: true,
       minItems: 1,
       description: 'The order of several rows; by default that of the action',
+    },
+    write: {
+      type: 'boolean',
+      description: 'Whether a POST can insert the rows together with the one that they refer to',
+      default: false,
     },
     limit: {
       type: 'integer',

@@ -71,7 +71,9 @@ function makePlan({ name, config, target, table, isAlways }: Resolving): EmbedPl
     columns,
     where,
     ...(owner && { owner }),
-    ...(isMany && { many: { sort, limit: config.limit ?? normal } }),
+    ...(isMany && {
+      many: { sort, limit: config.limit ?? normal, ...(config.write === true && { written: true as const }) },
+    }),
     ...(scopes && { scopes }),
     ...(isAlways && { always: true as const }),
   }

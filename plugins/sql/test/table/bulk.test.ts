@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
+import { orderApi, orders } from './order-table.ts'
+import { openTableApi, users, type TableApi } from '../../../../test/support/table-api.ts'
+
+const row = (total: number, more: object = {}) => ({ total, title: 'Milk', ...more })
+
+for (const kind of ['sqlite', 'postgresql'] as const) {
+  describe(`a list of rows, ${kind}`, () => {
+    let postgres: TestPostgres | undefined
+    let api: TableApi
+    before(async () => {
+      if (kind === 'postgresql') postgres = await startPostgres()
+      const config = { ...orders, bulk: 500, write: [...orders.columns.filter(isWritable), 'id'] }
+      api = await openTableApi(orderApi(kind, await postgres?.createDatabase(), { config }))
+    })
+    after(async () => {
+      await api[Symbol.asyncDispose]()
+      await postgres?.stop()
+    })
+    const count = async () => Number((await api.execute('select count(*) as n from app_order'))[0]!['n'])
+    const post = (body: unknown, call = {}) => api.call('POST /order', { body, ...call })
+
+    test('is inserted in its order, with the same values as single rows', async () => {
+      const all = {
+        flag: true,
+        paid_at: '2026-11-23T14:00:00.123+02:00',
+        due: '2027-01-31',
+        weight: 0.1 + 0.2,
+        large: '9223372036854775807',
+        data: { a: [1, 'é"\\', null] },
+        always: { b: false },
+        code: '0190A0A0-0000-7000-8000-0000000000AA',
+        price: 12.34,
+        shelf_id: 1,
+      }
+      const rows = [row(1), row(2, all), row(3, { data: null, flag: false, large: 7 }), row(4, { always: [] }), row(5)]
+      const bulk = await post(rows)
+      assert.equal(bulk.status, 201, JSON.stringify(bulk.body))
+      assert.deepEqual(bulk.headers, {})
+      await api.execute('delete from app_order')
+      const singles = []
+      for (const one of rows) singles.push((await post(one)).body)
+      const withoutId = ({ id, ...others }: { id: number }) => ({ ...others, isId: Number.isInteger(id) })
+      assert.deepEqual(bulk.body.map(withoutId), singles.map(withoutId))
+      assert.deepEqual(
+        bulk.body.map((one: { total: number }) => one.total),
+        [1, 2, 3, 4, 5],
+      )
+    })
+
+    test('takes up to the number in "bulk"', async () => {
+      const rows = Array.from({ length: 501 }, (_, index) => row(index))
+      assert.equal((await post(rows)).status, 400)
+      assert.deepEqual((await post([])).body.errors, [{ path: 'body', message: 'must NOT have fewer than 1 items' }])
+      const before = await count()
+      const { body, status } = await post(rows.slice(1))
+      assert.equal(status, 201)
+      assert.deepEqual(
+        body.map((one: { total: number }) => one.total),
+        rows.slice(1).map((one) => one.total),
+      )
+      assert.equal(await count(), before + 500)
+    })
+
+    test('belongs to the caller', async () => {
+      await api.execute('delete from app_order')
+      const { body } = await post([row(71), row(72)], { user: users.bob })
+      const stored = await api.execute('select user_id from app_order where total in (71, 72)')
+      assert.deepEqual(
+        stored.map((one) => one['user_id']),
+        [users.bob, users.bob],
+      )
+      assert.equal((await api.call(`GET /order/${body[0].id}`)).status, 404)
+    })
+
+    test('is inserted wholly or not at all, and the error names the row', async () => {
+      const before = await count()
+      const rows = Array.from({ length: 40 }, (_, index) => row(index))
+      const { id } = (await post(row(1))).body
+      const at = (index: number, more: object) => rows.with(index, row(1, more))
+      const failures = [
+        [at(17, { title: 5 }), 400, 'body/17/title must be string'],
+        [at(17, { other: 5 }), 400, 'body/17/other is unknown'],
+        [[row(1), {}, 7], 400, 'body/1/total is required; body/1/title is required; body/2 must be object'],
+        [at(39, { total: 666 }), 409, 'body/39/total is not allowed'],
+        [at(0, { id }), 409, 'body/0/id is already taken'],
+        [at(38, { shelf_id: 9 }), 409, 'body/38/shelf_id refers to something that does not exist'],
+        [at(5, { due: '0000-01-01' }), 400, 'body/5: "due" must be a date between the years 1 and 9999'],
+        [at(6, { data: [1e300, 2 ** 60] }), 400, /^body\/6: "data" must be JSON without integers/],
+      ] as const
+      for (const [body, status, expected] of failures) {
+        const result = await post(body)
+        const problems = (result.body.errors ?? []) as { path: string; message: string }[]
+        const text = problems.map(({ path, message }) => `${path} ${message}`).join('; ') || result.body.detail
+        assert.equal(result.status, status, text)
+        if (typeof expected === 'string') assert.equal(text, expected)
+        else assert.match(text, expected)
+      }
+      assert.equal(await count(), before + 1)
+    })
+  })
+}
+
+function isWritable(name: string): boolean {
+  return !['id', 'status', 'version', 'insert_date'].includes(name)
+}
+
+for (const kind of ['sqlite', 'postgresql'] as const)
+  test(`names and values of any characters are only names and values, ${kind}`, async (t) => {
+    const postgres = kind === 'postgresql' ? await startPostgres() : undefined
+    t.after(() => postgres?.stop())
+    const names = [`a"b`, `c'd`, 'e ?1 $1', String.raw`f\"; drop table app_odd; --`]
+    const columns = ['id', ...names]
+    await using api = await openTableApi({
+      url: await postgres?.createDatabase(),
+      tables: {
+        app_odd: {
+          columns: {
+            id: { type: 'integer' },
+            ...Object.fromEntries(
+              names.map((name, index) => [name, { type: index < 2 ? 'json' : 'text', null: true }]),
+            ),
+          },
+          key: ['id'],
+          unique: [[names[2]!]],
+        },
+      },
+      config: { table: 'app_odd', columns, write: columns, upsert: [names[2]!], bulk: 10 },
+      routes: ['POST /odd'],
+      schema: [
+        `create table app_odd (id integer primary key, ${names
+          .map((name, index) => {
+            const type = index < 2 ? (kind === 'sqlite' ? 'json_text' : 'jsonb') : 'varchar(200)'
+            return `"${name.replaceAll('"', '""')}" ${type}${index === 2 ? ' unique' : ''}`
+          })
+          .join()})`,
+      ],
+    })
+    const wild = [`'); drop table app_odd; --`, `"},{"id":9`, '$.x', '{}', '\u2028é😀\\', "''", 'null']
+    const rows = wild.map((text, id) => ({
+      id,
+      [names[0]!]: { [text]: text },
+      [names[1]!]: text,
+      [names[2]!]: text,
+      [names[3]!]: text,
+    }))
+    const { status, body } = await api.call('POST /odd', { body: rows })
+    assert.deepEqual([status, body], [200, rows])
+    const changed = rows.map(({ id: _, ...row }, index) => ({ ...row, id: index, [names[3]!]: `${index}` }))
+    const again = await api.call('POST /odd', { body: changed })
+    assert.equal(again.status, 200, JSON.stringify(again.body))
+    assert.deepEqual(
+      again.body.map((row: Record<string, unknown>) => row[names[3]!]),
+      changed.map((_, index) => `${index}`),
+    )
+    const others = ['__proto__', 'constructor', 'id" = 1; --'].map((name) =>
+      JSON.parse(`[{"id":1,${JSON.stringify(name)}:1}]`),
+    )
+    for (const one of others) assert.equal((await api.call('POST /odd', { body: one })).status, 400)
+    assert.equal((await api.execute('select count(*) as n from app_odd'))[0]!['n'], wild.length)
+  })
+
+test('requests that lock the same rows in opposite order are repeated', async (t) => {
+  const postgres = await startPostgres()
+  t.after(() => postgres.stop())
+  const url = await postgres.createDatabase()
+  const items = {
+    table: 'app_item',
+    columns: ['id', 'note'],
+    write: ['id', 'note'],
+    upsert: ['id'],
+    bulk: 10,
+  } as const
+  await using api = await openTableApi({
+    url,
+    tables: {
+      app_item: { columns: { id: { type: 'integer' }, note: { type: 'text', null: true } }, key: ['id'] },
+    },
+    config: items,
+    routes: ['POST /item'],
+    schema: [
+      `do $$ begin execute format('alter database %I set deadlock_timeout = ''50ms''', current_database()); end $$`,
+      'create table app_item (id integer primary key, note text)',
+      `insert into app_item values (1), (2)`,
+    ],
+  })
+  const locked = Promise.withResolvers<void>()
+  const isWaiting = async () => {
+    const waiting = 'select 1 from pg_stat_activity where datname = current_database() and wait_event_type = $1'
+    while ((await api.execute(waiting, ['Lock'])).length === 0) await delay(5)
+  }
+  const other = api.db.transaction().execute(async (transaction) => {
+    await sql`set local deadlock_timeout = '1min'`.execute(transaction) // the request is ended, not this
+    await sql`update app_item set note = 'other' where id = 2`.execute(transaction)
+    locked.resolve()
+    await isWaiting()
+    await sql`update app_item set note = 'other' where id = 1`.execute(transaction)
+  })
+  await locked.promise
+  const rows = [1, 2, 3].map((id) => ({ id, note: 'request' }))
+  const { status, body } = await api.call('POST /item', { body: rows })
+  assert.deepEqual([status, body], [200, rows])
+  await other
+  assert.deepEqual(await api.execute('select id, note from app_item order by id'), rows)
+})
