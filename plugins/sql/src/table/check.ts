@@ -37,7 +37,18 @@ export async function findTableProblems({
   return [
     ...(refusal === undefined ? [] : [refusal]),
     ...(kind === 'postgresql' ? await findMissingPrivileges(plan, client) : []),
+    ...(kind === 'postgresql' ? await findUnreadable(plan, client) : []),
   ]
+}
+
+/** The role needs the columns of embedded rows too. */
+async function findUnreadable(plan: TablePlan, client: Client): Promise<readonly string[]> {
+  const { owner: _, version: __, ...rest } = plan
+  const tables = (plan.embeds ?? []).map(({ table, types }): TablePlan => {
+    return { ...rest, operation: 'read', table, types, write: [], set: {} }
+  })
+  const found = await Promise.all(tables.map((one) => findMissingPrivileges(one, client)))
+  return [...new Set(found.flat())]
 }
 
 async function findMissingPrivileges(plan: TablePlan, client: Client): Promise<readonly string[]> {

@@ -42,8 +42,8 @@ const queries = {
     'any=(ticket.title:b,text:b)',
     'any=(id:ID,ticket.title:a)&embed=tasks',
   ],
-  reply: [],
-  mark: [],
+  reply: ['embed=note,marks', 'note.text=a&count=true', 'any=(note.text:b,id:ID)&embed=marks'],
+  mark: ['embed=reply', 'reply.text=b&count=true', 'any=(reply.text:a,text:b)&embed=reply'],
   task: [
     'embed=ticket,note',
     'ticket.title=a&count=true',

@@ -96,8 +96,20 @@ export const ticketApi = {
     embed_always: ['ticket'],
     bulk: 4,
   },
-  Replies: { table: 'app_reply', columns: ['id', 'note_id', 'text'], owner: { through: 'note_id' } },
-  Marks: { table: 'app_mark', columns: ['id', 'reply_id', 'text'], owner: { through: 'reply_id' } },
+  Replies: {
+    table: 'app_reply',
+    columns: ['id', 'note_id', 'text'],
+    owner: { through: 'note_id' },
+    filter: ['id', 'text', 'note.text'],
+    embed: { note: { from: 'Notes', by: 'note_id' }, marks: { from: 'Marks', by: 'reply_id', limit: 1 } },
+  },
+  Marks: {
+    table: 'app_mark',
+    columns: ['id', 'reply_id', 'text'],
+    owner: { through: 'reply_id' },
+    filter: ['id', 'text', 'reply.text'],
+    embed: { reply: { from: 'Replies', by: 'reply_id' } },
+  },
   Tasks: {
     table: 'app_task',
     columns: ['id', 'ticket_id', 'note_id', 'shelf_id', 'name'],

@@ -1,0 +1,151 @@
+// Embedded rows as everything around `sql-table` sees them: requests, OpenAPI, types, clients and plans.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, test } from 'node:test'
+import { makeTypes } from '../../src/build/index.ts'
+import { generateClient, loadProject } from '../../src/project/index.ts'
+import { compareManifests } from '../../src/release/index.ts'
+import { chooseKinds } from '../support/forms.ts'
+import { describeSystems, openProjectServer, writeFiles, type ProjectServer } from '../support/project-server.ts'
+import { send } from '../support/send.ts'
+
+const yaml = `
+action:
+  Orders:
+    class: sql-table
+    config:
+      table: app_order
+      columns: [id, total]
+      write: [total, customer_id]
+      filter: [total, customer.name]
+      unindexed: [total, customer.name]
+      as: Order
+      embed:
+        customer: { from: Customers, by: customer_id }
+        lines: { from: Lines, by: order_id, columns: [sku, data] }
+  Customers: { class: sql-table, config: { table: app_customer, columns: [id, name], as: Customer } }
+  Lines: { class: sql-table, config: { table: app_line, columns: [id, sku, data] } }
+routes:
+  /order: { scopes: [order], methods: { GET: { action: Orders }, POST: { action: Orders } } }
+  /order/:id: { scopes: [order], methods: { GET: { action: Orders }, PATCH: { action: Orders }, DELETE: { action: Orders } } }
+  /customer: { scopes: [order, customer], methods: { GET: { action: Customers }, POST: { action: Customers } } }
+  /line: { scopes: [line], methods: { GET: { action: Lines } } }
+`
+const migration = `
+create_table:
+  app_customer: { columns: { id: id, name: text(100) } }
+  app_order:
+    columns: { id: id, total: integer, customer_id: { type: bigint, references: app_customer } }
+  app_line:
+    columns: { id: id, order_id: { type: bigint, references: app_order }, sku: text(40), data: json }
+    index: [[order_id, id]]
+`
+const files = { 'waypost.yml': yaml, 'migrations/System/20260101-order.yml': migration }
+
+describeSystems('embedded rows of a server', chooseKinds('sqlite'), ({ newSystem }) => {
+  let server: ProjectServer
+  before(async () => {
+    server = await openProjectServer({ files, systemUrl: await newSystem(), isDevelopment: true })
+  })
+  after(() => server[Symbol.asyncDispose]())
+
+  test('are sent to callers with the scopes of their action', async () => {
+    const headers = { ...(await server.authorize('ann', ['order'])), 'content-type': 'application/json' }
+    const post = async (at: string, body: object) =>
+      (
+        (await send(`${server.url}${at}`, { method: 'POST', headers, body: JSON.stringify(body) })).json as {
+          id: number
+        }
+      ).id
+    const customer = await post('/customer', { name: 'Ann' })
+    const id = await post('/order', { total: 7, customer_id: customer })
+    const get = async (at: string, scopes: readonly string[] = ['order']) => {
+      const { status, json } = await send(`${server.url}${at}`, {
+        headers: await server.authorize(`user-${scopes.join('-')}`, scopes),
+      })
+      return [status, json] as const
+    }
+    assert.deepEqual(await get(`/order/${id}?embed=customer`), [
+      200,
+      { id, total: 7, customer: { id: customer, name: 'Ann' } },
+    ])
+    const [status, problem] = await get('/order?embed=customer,lines')
+    assert.deepEqual([status, (problem as { detail: string }).detail], [403, 'You may not read the rows of "lines"'])
+    assert.deepEqual(await get('/order?embed=lines&customer.name=Ann&any=(total:7,total:8)', ['order', 'line']), [
+      200,
+      { entry: [{ id, total: 7, lines: { entry: [], more: false } }], next: null },
+    ])
+    assert.equal((await get('/order?embed=customers'))[0], 400)
+  })
+
+  test('are described in /openapi.json, with one schema for all methods', async () => {
+    const { paths, components } = (await send(`${server.url}/openapi.json`)).json as {
+      readonly paths: Record<
+        string,
+        Record<string, { parameters: { name: string }[]; responses: Record<string, unknown> }>
+      >
+      readonly components: { readonly schemas: Record<string, { properties: Record<string, unknown> }> }
+    }
+    const embed = paths['/order']!['get']!.parameters.find(({ name }) => name === 'embed')
+    const description =
+      'Rows of other tables that each row contains, separated by commas. `customer` needs the scope `customer` or `order`. `lines` needs the scope `line`.'
+    assert.deepEqual(embed, {
+      name: 'embed',
+      in: 'query',
+      description,
+      explode: false,
+      schema: { type: 'array', items: { enum: ['customer', 'lines'] }, minItems: 1 },
+    })
+    const { Order, Customer } = components.schemas
+    assert.deepEqual(Object.keys(Order!.properties), ['id', 'total', 'customer', 'lines'])
+    assert.deepEqual((Order!.properties['customer'] as { anyOf: unknown }).anyOf, [
+      { $ref: '#/components/schemas/Customer' },
+      { type: 'null' },
+    ])
+    assert.deepEqual(Object.keys(Customer!.properties), ['id', 'name'])
+    for (const [at, method, code] of [
+      ['/order', 'post', '201'],
+      ['/order/{id}', 'get', '200'],
+      ['/order/{id}', 'patch', '200'],
+    ] as const)
+      assert.match(JSON.stringify(paths[at]![method]!.responses[code]), /#\/components\/schemas\/Order"/)
+  })
+
+  test('lost names, columns and filters break callers', async () => {
+    const breaking = async (from: string, to: string) => {
+      const changed = await server.deploy({ 'waypost.yml': yaml.replace(from, to) })
+      const found = compareManifests(server.release.manifest, changed.manifest)
+      return JSON.stringify(found).match(/"breaking":true/g)?.length ?? 0
+    }
+    assert.ok(
+      (await breaking('        lines: { from: Lines, by: order_id, columns: [sku, data] }\n', '')) > 0,
+      'a name',
+    )
+    assert.ok((await breaking('columns: [sku, data]', 'columns: [sku]')) > 0, 'a column')
+    assert.ok(
+      (await breaking(
+        'filter: [total, customer.name]\n      unindexed: [total, customer.name]',
+        'filter: [total]\n      unindexed: [total]',
+      )) > 0,
+      'a filter',
+    )
+    assert.equal(await breaking('as: Order', 'as: Order\n      embed_always: [customer]'), 0, 'one that all rows have')
+  })
+})
+
+test('types and clients name what can be embedded', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-embeds-'))
+  t.after(() => rm(folder, { recursive: true }))
+  await writeFiles(folder, files)
+  const { definition, diagnostics } = await loadProject(folder)
+  assert.deepEqual(diagnostics, [])
+  const types = makeTypes(definition!, { tables: {}, clientTypes: {} })
+  assert.match(types, /customer\?: Schema\.Customer \| null|customer\?: Customer \| null/)
+  const client = await generateClient({ folder, variables: {}, onDiagnostics: (found) => assert.deepEqual(found, []) })
+  assert.match(client, /embed\?: \("customer" \| "lines"\)\[\]/)
+  assert.match(client, /export type Order = \{/)
+  assert.match(client, /customer\?: Customer \| null/)
+  assert.match(client, /QS\.form\(\{\s*embed/)
+})
