@@ -79,10 +79,9 @@ function describeEmbedded({ plan: { many }, row }: ResolvedEmbed): JsonSchema {
   }
 }
 
-/** Returns the query parameter that chooses embedded rows; none if all rows have them in any case. */
+/** Returns the query parameter that chooses embedded rows. */
 function describeEmbedParameter(embeds: readonly ResolvedEmbed[]): Readonly<Record<string, JsonSchema>> {
-  const names = embeds.flatMap(({ plan }) => (plan.always ? [] : [plan.name]))
-  if (names.length === 0) return {}
+  if (embeds.length === 0) return {}
   const limits = embeds.flatMap(({ plan: { name, scopes, always } }) => {
     if (always || scopes === undefined) return []
     const needs =
@@ -92,7 +91,7 @@ function describeEmbedParameter(embeds: readonly ResolvedEmbed[]): Readonly<Reco
   return {
     embed: {
       type: 'array',
-      items: { enum: names },
+      items: { enum: embeds.map(({ plan }) => plan.name) }, // also those that all rows have
       minItems: 1,
       explode: false, // names are separated by commas, and may be repeated
       description: ['Rows of other tables that each row contains, separated by commas.', ...limits].join(' '),
