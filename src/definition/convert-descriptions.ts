@@ -55,6 +55,36 @@ export async function convertDescriptions(
   const { definition, problems } = isComplete
     ? { definition: { routes: [], schemas: described.named }, problems: [] }
     : await checkDefinitionValue(value, { files: [file], classes: noClasses })
+  const broken = reportProblems(context, problems, { routes, descriptions, added })
+  const found = new Map(definition.routes.map((route) => [route.path, route]))
+  const all = [...parts].flatMap(([path, own]): readonly (readonly [string, DescribedRoute])[] => {
+    const route = Object.hasOwn(written, path) ? found.get(path) : known.get(path)?.route
+    return route === undefined ? [] : [[path, { parts: own, route }]]
+  })
+  context.loading.cache.described = {
+    schemas: schemaText,
+    named: definition.schemas,
+    routes: new Map(all.filter(([path]) => !broken.has(path))),
+  }
+  const names = Object.keys(added).filter((name) => Object.hasOwn(definition.schemas, name))
+  return {
+    routes: all.map(([, { route }]) => route),
+    schemas: Object.fromEntries(names.map((name) => [name, definition.schemas[name]!])),
+  }
+}
+
+interface Described {
+  readonly routes: readonly Route[]
+  readonly descriptions: Descriptions
+  readonly added: Readonly<Record<string, AddedSchema>>
+}
+
+/** Reports problems at the classes that describe what is wrong. @returns the routes with problems */
+function reportProblems(
+  context: DefinitionContext,
+  problems: readonly { readonly pointer: string; readonly message: string }[],
+  { routes, descriptions, added }: Described,
+): ReadonlySet<string> {
   const broken = new Set<string>()
   for (const { pointer, message } of problems) {
     const [top, path, section, name] = parsePointer(pointer) ?? []
@@ -74,21 +104,7 @@ export async function convertDescriptions(
       parameters: { problem },
     })
   }
-  const found = new Map(definition.routes.map((route) => [route.path, route]))
-  const all = [...parts].flatMap(([path, own]): readonly (readonly [string, DescribedRoute])[] => {
-    const route = Object.hasOwn(written, path) ? found.get(path) : known.get(path)?.route
-    return route === undefined ? [] : [[path, { parts: own, route }]]
-  })
-  context.loading.cache.described = {
-    schemas: schemaText,
-    named: definition.schemas,
-    routes: new Map(all.filter(([path]) => !broken.has(path))),
-  }
-  const names = Object.keys(added).filter((name) => Object.hasOwn(definition.schemas, name))
-  return {
-    routes: all.map(([, { route }]) => route),
-    schemas: Object.fromEntries(names.map((name) => [name, definition.schemas[name]!])),
-  }
+  return broken
 }
 
 interface AddedSchema {
@@ -120,12 +136,7 @@ function collectSchemas(
 function reportSchema({ actionNodes, loading }: DefinitionContext, { action }: Method, what: string): void {
   const node = actionNodes.get(action as ClassUse)!
   const problem = `The class ${quote(textOf(valueOf(node, 'class')) ?? '')} ${what}`
-  loading.report.add({
-    code: 'WP_DEFINITION_CLASS_CONFIG',
-    at: node,
-    parameters: { problem },
-    hint: 'Choose another name',
-  })
+  loading.report.add({ code: 'WP_DEFINITION_CLASS_CONFIG', at: node, parameters: { problem } })
 }
 
 function mapValues<Value, Result>(record: Readonly<Record<string, Value>>, map: (value: Value) => Result) {

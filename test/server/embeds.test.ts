@@ -146,3 +146,20 @@ test('types and clients name what can be embedded', async (t) => {
   assert.match(client, /customer\?: Customer \| null/)
   assert.match(client, /QS\.form\(\{\s*embed/)
 })
+
+test('a name means one schema', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'waypost-embeds-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const problems = async (changed: string) => {
+    await writeFiles(folder, { ...files, 'waypost.yml': changed })
+    const { diagnostics } = await loadProject({ root: folder, label: 'x' })
+    return [...new Set(diagnostics.map(({ message }) => message))]
+  }
+  assert.deepEqual(await problems(yaml.replace('as: Customer', 'as: Order')), [
+    'The class "sql-table" describes the schema "Order" in another way than an earlier method',
+  ])
+  assert.deepEqual(await problems(`schema: { Order: { type: object } }\n${yaml}`), [
+    'The schema "Order" is not used',
+    'The class "sql-table" describes the schema "Order", which exists already',
+  ])
+})
