@@ -25,6 +25,7 @@ export function writeCell(column: PlanColumn, name: string, { kind, jsonAsText }
   const read = writeRead(column, name)
   if (read !== undefined) return read
   const noBytes = "when 'blob' then 'bytes'" // fits no type
+  // Exact; beyond 1e50, SQLite before 3.51 may change the last of 17 digits.
   const digits = `when 'real' then printf('%!.17g', ${name})`
   switch (type) {
     case 'text':
