@@ -105,7 +105,7 @@ function StepRow({ edit, at, step, number, onChange, onRemove, onRaise }: StepRo
   }
   return (
     <div className="stack-small">
-      <div className="with-button">
+      <div className="step-row">
         <TextInput
           {...inputProps({ edit, at, label: texts.name(number), isBare: true })}
           className="mono-input"
