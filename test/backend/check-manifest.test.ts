@@ -323,6 +323,27 @@ function mutate(document: object, place: Place, { how, given }: { how: string; g
     })
 }
 
+test('static folders are checked like those of a project, and their files are in the release', async () => {
+  const yml = 'static: { /assets: { folder: public, max_age: 1d, fallback: index.html } }\nroutes: {}\n'
+  const manifest = await build({ 'waypost.yml': yml, 'public/index.html': '<p>', 'public/a b/ö.txt': 'x' })
+  assert.deepEqual(await problemsOf(manifest), [])
+  const edited = (edit: Edit) => problemsOf(change(manifest, edit))
+  const [missing = ''] = await edited(({ artifacts, static: { '/assets': folder } }) => {
+    delete artifacts[folder.files['index.html']]
+  })
+  assert.match(missing, /^\/artifacts refers to [0-9a-f]{64}, which it does not contain$/)
+  for (const edit of [
+    (folder) => (folder.folder = '../public'),
+    (folder) => (folder.maxAgeMs = 1),
+    (folder) => (folder.files['a\\b'] = folder.files['index.html']),
+    (folder) => (folder.files['c.txt'] = 'no hash'),
+    (folder) => (folder.more = true),
+  ] satisfies Edit[])
+    assert.equal((await edited((one) => edit(one.static['/assets']))).length, 1, edit.toString())
+  const reserved = await edited((one) => (one.static['/backend'] = one.static['/assets']))
+  assert.match(reserved.join(), /reserved/)
+})
+
 /** Like a generation. */
 function compileAll({ routes, schemas, events }: Manifest): void {
   const cache = makeSchemaCache()

@@ -167,7 +167,7 @@ export const manifestShape = strictObject({
         folder: line,
         maxAgeMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 31_536_000_000, multipleOf: 1000 })),
         fallback: Type.Optional(line),
-        files: Type.Record(Type.String({ pattern: '^[^\\\u0000-\u001f\u007f]{1,1000}$' }), hash, {
+        files: Type.Record(Type.String({ pattern: '^[^\\\\\\u0000-\\u001f\\u007f]{1,1000}$' }), hash, {
           maxProperties: 5000,
           additionalProperties: false,
         }),
