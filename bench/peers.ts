@@ -16,6 +16,15 @@ interface Peers {
     run(options: object): Promise<{ readonly promise: Promise<void>; stop(): Promise<void> }>
     runMigrations(options: { readonly connectionString: string }): Promise<void>
   }
+  'pg-boss': {
+    readonly PgBoss: new (options: object) => {
+      start(): Promise<unknown>
+      stop(options: object): Promise<void>
+      createQueue(name: string, options: object): Promise<void>
+      insert(name: string, jobs: readonly object[]): Promise<unknown>
+      work(name: string, options: object, handle: (jobs: readonly object[]) => Promise<void>): Promise<unknown>
+    }
+  }
   'oidc-provider': { readonly Provider: new (issuer: string, options: object) => { callback(): RequestListener } }
 }
 

@@ -15,6 +15,7 @@ import { measureEvents, measureMillion } from './events.ts'
 import { printTable, type Figure } from './goal.ts'
 import { measureGrowth } from './growth.ts'
 import { measureLargeFiles } from './large-files.ts'
+import { measureListeners } from './listeners.ts'
 import { measureLocked } from './locked.ts'
 import { measureLogins } from './logins.ts'
 import { measureLongSnapshot } from './long-snapshot.ts'
@@ -57,6 +58,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   logins: measureLogins,
   locked: measureLocked,
   events: measureEvents,
+  listeners: measureListeners,
   serve: measureServe,
   backend: measureBackend,
   pages: measureDeliveryPages,

@@ -1,0 +1,1 @@
+export { PgBoss } from 'pg-boss'
