@@ -17,6 +17,7 @@ export { DraftThread } from './draft/thread/draft-thread.ts'
 export { errors as draftErrors } from './errors.ts'
 export { openPublisher } from './publish/open-publisher.ts'
 export type { Publisher, PublishRequest } from './publish/publisher.ts'
+export { openRows } from './rows/open-rows.ts'
 export { rollBackToDraft } from './publish/roll-back-to-draft.ts'
 export { adminRoutes } from './api/routes.ts'
 export {

@@ -31,6 +31,12 @@ export const errors = defineErrors({
     message: 'WAYPOST_BACKEND is "{value}", but must be "on", "read" or "off"',
     hint: 'Set it to "read" to disable drafts and publishing in the backend, or to "off" to disable the backend.',
   },
+  WP_SERVER_BACKEND_DATA: {
+    kind: 'user',
+    status: 500,
+    message: 'WAYPOST_BACKEND_DATA is "{value}", but must be "on" or "off"',
+    hint: 'Set it to "on" so that people with the scope backend.data can see and change rows in the backend.',
+  },
   WP_SERVER_BACKEND_URL: {
     kind: 'user',
     status: 500,

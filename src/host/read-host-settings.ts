@@ -72,21 +72,30 @@ export interface BackendSettings {
   readonly mode: 'on' | 'read' | 'off'
   /** The origin of a host of its own; undefined if it has the origin of the API. */
   readonly url: string | undefined
+  /** Whether it shows rows of tables; undefined if that is not set. */
+  readonly data: boolean | undefined
 }
 
 /**
- * Reads `WAYPOST_BACKEND` and `WAYPOST_BACKEND_URL`.
- * @throws WP_SERVER_BACKEND, WP_SERVER_BACKEND_URL
+ * Reads `WAYPOST_BACKEND`, `WAYPOST_BACKEND_URL` and `WAYPOST_BACKEND_DATA`.
+ * @throws WP_SERVER_BACKEND, WP_SERVER_BACKEND_URL, WP_SERVER_BACKEND_DATA
  */
 export function readBackendSettings(variables: Variables): BackendSettings {
   const mode = variable(variables, 'WAYPOST_BACKEND') ?? 'on'
   if (mode !== 'on' && mode !== 'read' && mode !== 'off') throw errors.WP_SERVER_BACKEND({ value: mode })
+  const data = readData(variables)
   const text = variable(variables, 'WAYPOST_BACKEND_URL')
-  if (text === undefined) return { mode, url: undefined }
+  if (text === undefined) return { mode, url: undefined, data }
   const url = URL.parse(text)
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
   if (!isOrigin) throw errors.WP_SERVER_BACKEND_URL({ url: text })
-  return { mode, url: url.origin }
+  return { mode, url: url.origin, data }
+}
+
+function readData(variables: Variables): boolean | undefined {
+  const value = variable(variables, 'WAYPOST_BACKEND_DATA')
+  if (value !== undefined && value !== 'on' && value !== 'off') throw errors.WP_SERVER_BACKEND_DATA({ value })
+  return value === undefined ? undefined : value === 'on'
 }
 
 /** Returns the URL below which the backend is; undefined if it is off. */

@@ -50,6 +50,8 @@ const sqliteKinds: ReadonlyMap<number, Conflict['kind']> = new Map([
  * constraint.
  */
 function readSqlite(errcode: number, message: string): Conflict | undefined {
+  // SQLITE_CONSTRAINT_TRIGGER, also for "on delete restrict"
+  if (errcode === 1811 && message === 'FOREIGN KEY constraint failed') return { kind: 'foreign key', columns: [] }
   const kind = sqliteKinds.get(errcode)
   if (kind === undefined) return undefined
   const reported = /constraint failed: (.+)$/s.exec(message)?.[1]
@@ -64,6 +66,7 @@ const postgresKinds: ReadonlyMap<string, Conflict['kind']> = new Map([
   ['23505', 'unique'],
   ['23P01', 'unique'], // exclusion constraint
   ['23503', 'foreign key'],
+  ['23001', 'foreign key'], // of "on delete restrict", from PostgreSQL 18
   ['23514', 'check'],
   ['23502', 'not null'],
 ])

@@ -29,6 +29,7 @@ const builtIn: Readonly<Record<string, string>> = {
   'backend.read': 'View the backend and plan changes',
   'backend.operate': 'Read and resend deliveries, manage subscriptions and run cronjobs',
   'backend.write': 'Edit drafts in the backend',
+  'backend.data': 'See and change the rows of all tables',
   'backend.deploy': 'Publish and roll back: full control of the server',
   'backend.admin': 'Administer users, clients and security settings',
 } satisfies Record<typeof consumerScope | (typeof backendScopes)[number], string>

@@ -40,6 +40,13 @@ export {
   type HostedPlugin,
   type PluginRoute,
 } from './plugin-routes.ts'
+export {
+  callInTransaction,
+  makeCallable,
+  type CallableMethod,
+  type MethodCaller,
+  type MethodInput,
+} from './call-method.ts'
 export { runCronjob } from './run-cronjob.ts'
 export { RunDiscarded, RunPostponed } from './run-errors.ts'
 export { runListener, type ListenerRun } from './run-listener.ts'

@@ -3,6 +3,7 @@ import {
   makeAdminApi,
   mountBackendUi,
   openPublisher,
+  openRows,
   SystemDraft,
   type AdminSources,
   type Forwarder,
@@ -126,6 +127,7 @@ export async function openShared(
   const securityHeaders = await loadSecurityHeaders(identity.issuer.startsWith('https:'))
   const service = () => nameService(identity.issuer, terms())
   const manualRuns = await openManualRuns({ host, logger: options.logger, loadPlugins })
+  const registry = makeRegistry(options, services)
   const systemDraft = new SystemDraft(host, service) // its thread starts with its first task
   const backend = openBackend(options, systemDraft, {
     guard,
@@ -137,6 +139,7 @@ export async function openShared(
     rateCounters,
     trustedProxies,
     loadPlugins,
+    registry,
   })
   return {
     options,
@@ -158,7 +161,7 @@ export async function openShared(
     backendOrigins: findBackendOrigins(readBackendSettings(host.variables)),
     trustedProxies,
     securityHeaders,
-    registry: makeRegistry(options, services),
+    registry,
     endpoints: [
       mountHealth(readiness.check),
       mountMetrics(guard, measure),
@@ -246,8 +249,9 @@ function openBackend(
     applyChanges,
     startCronjob,
     loadPlugins,
+    registry,
     ...parts
-  }: Pick<Shared, 'guard' | 'loadPlugins' | 'securityHeaders' | 'rateCounters' | 'trustedProxies'> &
+  }: Pick<Shared, 'guard' | 'loadPlugins' | 'registry' | 'securityHeaders' | 'rateCounters' | 'trustedProxies'> &
     Omit<AdminSources, 'host'>,
 ): Forwarder {
   const { issuer } = identity
@@ -256,12 +260,15 @@ function openBackend(
   const own = folder === undefined && settings.mode === 'on' ? systemDraft : undefined
   const draft = folder ?? own
   const publisher = own && openPublisher({ host, loadPlugins, draft: own, logger })
+  const hasRows = settings.data ?? isDevelopment
+  const rows = hasRows ? openRows({ host, loadPlugins, registry }) : undefined
+  const sources = { host, guard, traffic, draft, terms, outbound, applyChanges, startCronjob, publisher, rows }
   const backend = forwardBackend(() =>
     buildGeneration({
       ...parts,
       routes: undefined,
       endpoints: [
-        makeAdminApi({ host, guard, traffic, draft, terms, outbound, applyChanges, startCronjob, publisher }),
+        makeAdminApi(sources),
         mountBackendUi({ system: host.system, settings, issuer, isDevelopment, service }),
       ],
       logger,
@@ -276,6 +283,7 @@ function openBackend(
     async close() {
       await publisher?.close()
       await backend.close()
+      await rows?.close()
       systemDraft.close()
     },
   }

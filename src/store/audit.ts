@@ -58,6 +58,11 @@ export const auditActions = [
   'variable.unset',
   'system.restore',
   'migration.accept',
+  'row.add',
+  'row.change',
+  'row.delete',
+  'row.export',
+  'row.import',
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 
@@ -66,6 +71,7 @@ type FactName =
   | 'artifacts'
   | 'client'
   | 'clients'
+  | 'columns'
   | 'deliveries'
   | 'email'
   | 'endpoint'
@@ -83,6 +89,7 @@ type FactName =
   | 'resealed'
   | 'retired'
   | 'revoked'
+  | 'rows'
   | 'scopes'
   | 'sessions'
   | 'since'

@@ -13,6 +13,7 @@ export const allScopes = [
   'backend.read',
   'backend.operate',
   'backend.write',
+  'backend.data',
   'backend.deploy',
   'backend.admin',
 ] as const
@@ -35,7 +36,8 @@ export async function openAdmin(
   kind: DatabaseKind,
   options: Parameters<typeof openWorld>[1] = {},
 ): Promise<AdminWorld> {
-  const world = await openWorld(kind, options)
+  const variables = { WAYPOST_BACKEND_DATA: 'on', ...options.variables }
+  const world = await openWorld(kind, { ...options, variables })
   await addUser(world.system, { name: 'root', password, scopes: [...allScopes, 'todo', 'consumer'] })
   const as = async (...scopes: readonly string[]): Promise<AdminCall> => {
     const token =

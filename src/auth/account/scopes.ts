@@ -3,11 +3,12 @@ import type { System } from '../../store/index.ts'
 
 /** The scope of the consumer endpoints. */
 export const consumerScope = 'consumer'
-/** Scopes of administration; `user:add --admin` grants all of them. */
+/** Scopes of administration; `user:add --admin` grants all of them. None includes another. */
 export const backendScopes = [
   'backend.read',
   'backend.operate',
   'backend.write',
+  'backend.data',
   'backend.deploy',
   'backend.admin',
 ] as const

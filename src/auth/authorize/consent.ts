@@ -62,6 +62,7 @@ const ownDescriptions = new Map([
   ['backend.read', 'View everything on this server'],
   ['backend.operate', 'Read and resend deliveries, manage subscriptions and run cronjobs'],
   ['backend.write', 'Prepare changes to this server'],
+  ['backend.data', 'See and change all rows of the database'],
   ['backend.deploy', 'Full control of this server'],
   ['backend.admin', 'Administer users, clients and security settings'],
 ])

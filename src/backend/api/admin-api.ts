@@ -64,12 +64,13 @@ function authorize(guard: Guard, scopes: readonly string[]) {
   }
 }
 
-function authorizeRoute(route: AdminRoute, guard: Guard, { host, draft }: AdminSources) {
-  const { needsRecentPassword, usesDraft } = route
+function authorizeRoute(route: AdminRoute, guard: Guard, { host, draft, rows }: AdminSources) {
+  const { needsRecentPassword, usesDraft, usesRows } = route
   const check = authorize(guard, scopesOf(route, draft))
   return async (request: FastifyRequest) => {
     await check(request)
     if (needsRecentPassword === true) assertRecentPassword(request.headers.authorization, host.clock.now())
+    if (usesRows === true && rows === undefined) throw errors.WP_BACKEND_DATA_OFF()
     if (usesDraft !== true) return
     if (draft === undefined) throw errors.WP_BACKEND_DRAFT()
     // The address of the socket: a proxy could send any other one.
@@ -93,6 +94,8 @@ function makeCall(sources: AdminSources, request: FastifyRequest, reply: Fastify
   return {
     ...sources,
     principal: request.principal!,
+    log: request.log,
+    openSignal: () => signalOf(reply),
     tokenId: readTokenId((request.headers.authorization ?? '').split(' ').at(-1)!),
     actor,
     acting: async () => ({ ...host, applyChanges, actor: await actor() }),
@@ -102,6 +105,13 @@ function makeCall(sources: AdminSources, request: FastifyRequest, reply: Fastify
     setEtag: (etag) => void reply.header('etag', etag),
     assertUnchanged: (record) => assertMatches(request.headers['if-match'], record),
   }
+}
+
+function signalOf({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  if (raw.closed) controller.abort()
+  else raw.once('close', () => controller.abort())
+  return controller.signal
 }
 
 /** Adds to an error what callers need to continue: the current record, or the field that caused it. */

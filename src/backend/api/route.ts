@@ -1,11 +1,12 @@
 import type { TObject, TSchema } from 'typebox'
 import type { backendScopes } from '../../auth/index.ts'
-import type { Principal } from '../../contract/index.ts'
+import type { Log, Principal } from '../../contract/index.ts'
 import { etagOf } from '../../kit/index.ts'
 import type { TrafficLog } from './traffic-log.ts'
 import type { KnownActor } from '../deploy/actor.ts'
 import type { Draft } from '../draft/draft.ts'
 import type { Publisher } from '../publish/publisher.ts'
+import type { Rows } from '../rows/open-rows.ts'
 import type { Host, ReleaseTerms } from '../../host/index.ts'
 import type { ActingHost } from '../../operate/index.ts'
 import type { Outbound } from '../../outbound/index.ts'
@@ -25,6 +26,8 @@ export interface AdminSources {
   readonly draft?: Draft | undefined
   /** Publishes the draft of a server; undefined in `dev`. */
   readonly publisher?: Publisher | undefined
+  /** The rows of tables; undefined if WAYPOST_BACKEND_DATA does not show them. */
+  readonly rows?: Rows | undefined
   /** Applies changes of System to the caches of this process immediately. */
   applyChanges(): Promise<void>
 }
@@ -45,6 +48,8 @@ export interface AdminRoute<
    * changes need `backend.deploy` instead of `backend.write`, and other machines get 403.
    */
   readonly usesDraft?: boolean
+  /** Whether it shows rows: 403 on a server that does not. */
+  readonly usesRows?: boolean
   /** The part of the request that causes an error, by its code: `body/name`. */
   readonly fields?: Readonly<Record<`WP_${string}`, string>>
 }
@@ -52,6 +57,9 @@ export interface AdminRoute<
 /** What a handler of the admin API gets beside the request's input. */
 export interface AdminCall extends AdminSources {
   readonly principal: Principal
+  readonly log: Log
+  /** Returns a signal that aborts when the caller disconnects. */
+  openSignal(): AbortSignal
   /** The id of the caller's token. */
   readonly tokenId: string | undefined
   /** The caller, for the audit log. Reads the client's name from System. */

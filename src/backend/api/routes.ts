@@ -20,6 +20,7 @@ import { deliveryRoutes } from './routes/deliveries.ts'
 import { runRoutes } from './routes/runs.ts'
 import { operationRoutes } from './routes/operations.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
+import { rowRoutes } from './routes/rows.ts'
 import { variableRoutes } from './routes/variables.ts'
 
 const routes = [
@@ -33,6 +34,7 @@ const routes = [
   ...draftPlanRoutes,
   ...publishRoutes,
   ...releaseRoutes,
+  ...rowRoutes,
   ...scheduleRoutes,
   ...statisticRoutes,
   ...tokenRoutes,

@@ -21,7 +21,7 @@ export function AccessState({ status }: { readonly status: 'active' | 'disabled'
   return status === 'active' ? <>{accessTexts.active}</> : <State tone="warn">{accessTexts.disabled}</State>
 }
 
-const backendScopes = ['admin', 'deploy', 'operate', 'read', 'write'].map((name) => `backend.${name}`)
+const backendScopes = ['admin', 'data', 'deploy', 'operate', 'read', 'write'].map((name) => `backend.${name}`)
 const maxShown = 3
 
 export function isBackendScope(scope: string): boolean {

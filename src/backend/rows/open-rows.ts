@@ -1,0 +1,152 @@
+import type { ConnectionRegistry, ConnectionSet } from '../../connection/index.ts'
+import type { Databases, TablesSnapshot } from '../../contract/index.ts'
+import { makeDispatcher } from '../../events/index.ts'
+import { findDatabases, makeHostServices, silentLog, type Host, type LoadPlugins } from '../../host/index.ts'
+import { findActiveManifest, listHostTables } from '../../operate/index.ts'
+import type { PluginSet } from '../../plugin/index.ts'
+import {
+  listActivations,
+  loadActiveId,
+  loadArtifacts,
+  type Manifest,
+  type ManifestAction,
+} from '../../release/index.ts'
+import { makeCallable, makeSchemaCache, type ContextSources } from '../../runtime/index.ts'
+import { errors } from '../errors.ts'
+import { describeRows, rowOperations } from './describe-rows.ts'
+import { RowTable, type RowTableOptions } from './row-table.ts'
+
+/** The rows of the tables that the active release knows. */
+export interface Rows {
+  /** @throws WP_BACKEND_TABLE_UNKNOWN */
+  table(connection: string, name: string): Promise<RowTable>
+  /** The tables of a connection, by name. */
+  tablesOf(connection: string): Promise<TablesSnapshot>
+  close(): Promise<void>
+}
+
+export interface RowsOptions {
+  readonly host: Host
+  readonly loadPlugins: LoadPlugins
+  readonly registry: Pick<ConnectionRegistry, 'acquire'>
+}
+
+/** What is known of one activation of a release. */
+interface Opened {
+  readonly activation: string
+  readonly tables: Readonly<Record<string, TablesSnapshot>>
+  readonly databases: Databases
+  readonly plugins: PluginSet
+  readonly connections: ConnectionSet
+  readonly known: Map<string, Promise<RowTable>>
+}
+
+type ManifestClassAction = Extract<ManifestAction, { readonly class: string }>
+
+/** The last tables stay described: people go back and forth between a few. */
+const maxTables = 50
+
+/** Opens the tables of the active release on first use, and again after each activation. */
+export function openRows(options: RowsOptions): Rows {
+  const { host } = options
+  let opened: Promise<Opened> | undefined
+  let closing: Promise<unknown> = Promise.resolve()
+  const closeOpened = async (one: Promise<Opened> | undefined) =>
+    (await one?.catch(() => undefined))?.connections.release()
+  const open = async (): Promise<Opened> => {
+    const activation = await findActivation(host)
+    const before = opened
+    if ((await before?.catch(() => undefined))?.activation === activation) return before!
+    if (before !== opened) return open() // another request was faster
+    opened = openTables(options, activation)
+    closing = Promise.allSettled([closing, closeOpened(before)])
+    return opened
+  }
+  return {
+    tablesOf: async (connection) => {
+      const { tables } = await open()
+      return Object.hasOwn(tables, connection) ? tables[connection]! : { tables: {} }
+    },
+    async table(connection, name) {
+      const { known, ...rest } = await open()
+      const key = JSON.stringify([connection, name])
+      const found = known.get(key)
+      if (found !== undefined) return found
+      const made = makeTable(options, rest, { connection, name })
+      if (known.size >= maxTables) known.delete(known.keys().next().value!)
+      known.set(key, made)
+      made.catch(() => known.delete(key))
+      return made
+    },
+    async close() {
+      await closing
+      await closeOpened(opened)
+    },
+  }
+}
+
+/** Names the last activation of the active release: the same release may be activated again with other files. */
+async function findActivation({ system }: Host): Promise<string> {
+  const id = await loadActiveId(system)
+  const [last] = id === undefined ? [] : await listActivations(system, id, 1)
+  return `${id} ${last?.number}`
+}
+
+async function openTables({ host, loadPlugins, registry }: RowsOptions, activation: string): Promise<Opened> {
+  const active = await findActiveManifest(host)
+  const { tables: listed } = await listHostTables(host)
+  const manifest = active?.manifest ?? { plugins: [], connections: {}, artifacts: {} }
+  const plugins = await loadPlugins({ manifest, artifacts: await loadPluginCode(host, active) })
+  const connections = await registry.acquire(manifest.connections, plugins.connections)
+  const tables = Object.entries(Object.groupBy(listed, ({ connection }) => connection)).map(([connection, own]) => {
+    return [connection, { tables: Object.fromEntries(own!.map(({ name, table }) => [name, table])) }] as const
+  })
+  const databases = findDatabases(manifest, plugins, host.system)
+  return { activation, tables: Object.fromEntries(tables), databases, plugins, connections, known: new Map() }
+}
+
+async function loadPluginCode(
+  { system }: Host,
+  active: { readonly id: string; readonly manifest: Manifest } | undefined,
+) {
+  if (active === undefined || active.manifest.plugins.length === 0) return []
+  return loadArtifacts(system, active, active.manifest.artifacts)
+}
+
+async function makeTable(
+  { host }: RowsOptions,
+  { tables, databases, plugins, connections }: Omit<Opened, 'known'>,
+  { connection, name }: { readonly connection: string; readonly name: string },
+): Promise<RowTable> {
+  const snapshot = Object.hasOwn(tables, connection) ? tables[connection]! : undefined
+  const provided = plugins.actions.get('sql-table')
+  const describe = provided?.class.describe
+  const isKnown = snapshot !== undefined && Object.hasOwn(snapshot.tables, name) && !/^waypost_/i.test(name)
+  if (!isKnown || provided === undefined || describe === undefined)
+    throw errors.WP_BACKEND_TABLE_UNKNOWN({ connection, table: name })
+  const { methods: described, ...rest } = describeRows(describe, { connection, name, tables: snapshot, databases })
+  const sources: ContextSources = {
+    connections,
+    dispatcher: makeDispatcher(host.system, {}),
+    clock: host.clock,
+    env: {} as ContextSources['env'],
+  }
+  const writing = { ...sources, manifest: { schemas: {} } as Manifest, schemas: makeSchemaCache(), checkResults: false }
+  const services = makeHostServices(host, silentLog)(provided.by)
+  const made = await Promise.all(
+    rowOperations.map(async (operation) => {
+      const one = described[operation]
+      if ('problem' in one) return [operation, one] as const
+      const { config, plan } = one.method.action as ManifestClassAction
+      const use = { method: one.method.method, path: one.path }
+      const action = await provided.class.make({ config, plan, use, databases, host: services })
+      return [
+        operation,
+        makeCallable(writing, { name: `${operation} of ${name}`, method: one.method, action }),
+      ] as const
+    }),
+  )
+  const methods = Object.fromEntries(made) as RowTableOptions['methods']
+  const kind = databases[connection] ?? host.system.kind
+  return new RowTable({ ...rest, methods, kind, connection, name, sources, system: host.system })
+}
