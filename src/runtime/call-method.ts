@@ -62,12 +62,12 @@ export function makeCallable(
       try {
         const context = makeActionContext(sources, caller)
         const result: unknown = await action.handle(
-          { method: method.method, url: '', headers: {}, ...request } as never,
+          { method: method.method, url: '', headers: {}, ...request },
           context,
         )
         const [status, body] = result instanceof ActionResponse ? [result.status, result.body] : [success, result]
         const { payload } = write(status, body, undefined)
-        return payload === undefined ? undefined : String(payload)
+        return payload as string | undefined // a class writes JSON
       } catch (error) {
         const { params, query, body } = request
         const parts = {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { TableSnapshot } from '../../contract/index.ts'
-import { isContention } from '../../kit/index.ts'
+import { etagOf, isContention } from '../../kit/index.ts'
 import {
   callInTransaction,
   type CallableMethod,
@@ -9,7 +9,6 @@ import {
   type MethodInput,
 } from '../../runtime/index.ts'
 import { writeAudit, type Actor, type AuditEntry, type System } from '../../store/index.ts'
-import { etagOfRecord } from '../api/route.ts'
 import { errors } from '../errors.ts'
 import type { DescribedRows, RowOperation } from './describe-rows.ts'
 import { parseExact } from './exact-json.ts'
@@ -197,7 +196,7 @@ export class RowTable {
               this.#json.has(name) && value !== null ? [name, JSON.stringify(value)] : [name, value],
             ),
           )
-    return { etag: etagOfRecord(values), values }
+    return { etag: etagOf(JSON.stringify(values)), values }
   }
 
   #describe(action: RowAction, { key, columns, rows }: RowFacts): AuditEntry {

@@ -93,7 +93,7 @@ const list = defineRoute({
     const table = await tableOf(call)
     const query = { ...readFilter(filter), ...(cursor && { after: cursor }), ...(limit && { limit }) }
     const { entry, next } = await table.list(query, await callerOf(call))
-    return { entry: entry as Static<typeof row>[], next }
+    return { entry, next }
   },
 })
 
