@@ -134,7 +134,7 @@ function sendProblem({ fields = {} }: AdminRoute, error: unknown, reply: Fastify
     .code(status)
     .type('application/problem+json')
     .serializer((value: unknown) => JSON.stringify(value)) // as the type of other problems, without a charset
-    .headers(error instanceof ChangedRecord ? { etag: etagOfRecord(error.current) } : {})
+    .headers(error instanceof ChangedRecord ? { etag: error.etag } : {})
     .send({
       ...makeProblemBody(problemTypeOf(known), status, message),
       ...(hint === undefined ? {} : { hint }),

@@ -122,10 +122,12 @@ export function defineRoute<
 /** Another caller has changed the record. The response contains the current one. */
 export class ChangedRecord extends Error {
   readonly current: unknown
+  readonly etag: string
 
-  constructor(current: unknown) {
+  constructor(current: unknown, etag = etagOfRecord(current)) {
     super('the record has changed')
     this.current = current
+    this.etag = etag
   }
 }
 

@@ -12,6 +12,7 @@ export const pageTitles = {
   action: 'Action',
   tables: 'Tables',
   table: 'Table',
+  rows: 'Rows',
   connections: 'Connections',
   connection: 'Connection',
   events: 'Events',

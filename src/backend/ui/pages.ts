@@ -98,7 +98,7 @@ export const pages: readonly PageEntry[] = [
     title: pageTitles.tables,
     group: 'build',
     icon: Table2,
-    scopes: ['backend.read'],
+    scopes: ['backend.read', 'backend.data'],
     load: () => import('./pages/tables.tsx'),
   },
   {
@@ -106,6 +106,12 @@ export const pages: readonly PageEntry[] = [
     title: pageTitles.table,
     scopes: ['backend.read'],
     load: () => import('./pages/table.tsx'),
+  },
+  {
+    path: '/tables/$name/rows',
+    title: pageTitles.rows,
+    scopes: ['backend.data'],
+    load: () => import('./pages/rows.tsx'),
   },
   {
     path: '/events',

@@ -76,7 +76,7 @@ const tables = defineRoute({
   summary: 'The tables that the active release or the draft knows, without their rows',
   method: 'GET',
   path: '/table',
-  scopes: ['backend.read'],
+  scopes: ['backend.read', 'backend.data'],
   /** `draft`: the tables after the migrations of the draft; of the active release while the draft has errors. */
   query: record({ of: Type.Optional(oneOf('active', 'draft')) }),
   response: record({

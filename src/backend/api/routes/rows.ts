@@ -3,7 +3,7 @@ import type { ColumnSnapshot } from '../../../contract/index.ts'
 import { errors } from '../../errors.ts'
 import type { RowCaller, RowTable, TaggedRow } from '../../rows/row-table.ts'
 import { findReferring } from '../../rows/find-referring.ts'
-import { assertMatches, defineRoute, type AdminCall } from '../route.ts'
+import { ChangedRecord, defineRoute, type AdminCall } from '../route.ts'
 import { maybeText, record, text } from '../shapes.ts'
 
 // The rows of the project's tables. Only those with the scope backend.data may see them.
@@ -62,7 +62,7 @@ const describe = defineRoute({
     unique: Type.Array(texts),
     references: Type.Array(reference),
     /** The references of other tables to this one. */
-    referring: Type.Array(reference),
+    referring: Type.Array(record({ ...reference.properties, on_delete: maybeText })),
     /** Why rows cannot be added, changed or deleted; null if they can. */
     fixed: record({ insert: maybeText, change: maybeText, delete: maybeText }),
   }),
@@ -197,7 +197,10 @@ function readSelection({ condition, params: { key } }: AdminCall & { params: Sta
   if (typeof condition !== 'string') throw errors.WP_BACKEND_ROW_CONDITION()
   return {
     key: readKey(key, of),
-    check: ({ values: current }: TaggedRow) => assertMatches(condition, current),
+    check(current: TaggedRow) {
+      const tags = condition.split(',').map((one) => one.trim())
+      if (!tags.includes(current.etag) && !tags.includes('*')) throw new ChangedRecord(current, current.etag)
+    },
   }
 }
 

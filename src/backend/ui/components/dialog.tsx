@@ -1,4 +1,4 @@
-import { Button, Group, Modal } from '@mantine/core'
+import { Button, Drawer, Group, Modal } from '@mantine/core'
 import { createContext, useMemo, useRef, useState, type ReactNode } from 'react'
 import { signInRequest } from '../session/session.ts'
 import { useFocusReturn } from './use-focus-return.ts'
@@ -21,6 +21,8 @@ interface DialogProps {
   readonly isTop?: boolean
   /** Whether nothing else can be seen, and only its buttons close it. */
   readonly hidesPage?: boolean
+  /** Whether it is at the right edge of the window, beside what it is about. */
+  readonly isSide?: boolean
   onClose(): void
 }
 
@@ -36,7 +38,8 @@ export const DialogContext = createContext<DialogForm | undefined>(undefined)
 
 /** A dialog over the page. Render it only while it is open. Unlike that of `Modal`, its title is not a landmark. */
 export function Dialog({ title, children, size = 440, isTop = false, onClose, ...props }: DialogProps) {
-  const { hidesPage = false, isModalOnly = hidesPage } = props
+  const { hidesPage = false, isModalOnly = hidesPage, isSide = false } = props
+  const Part = isSide ? Drawer : Modal
   useFocusReturn()
   const hasChanges = useRef(false)
   const [isAsking, setAsking] = useState(false)
@@ -55,25 +58,25 @@ export function Dialog({ title, children, size = 440, isTop = false, onClose, ..
     [],
   )
   return (
-    <Modal.Root
+    <Part.Root
       opened
       onClose={close}
       size={size}
-      yOffset="8vh"
+      {...(isSide ? { position: 'right' as const } : { yOffset: '8vh' })}
       closeOnClickOutside={!isModalOnly && !isTop}
       closeOnEscape={!isModalOnly}
       zIndex={isTop ? 400 : 200}
     >
-      <Modal.Overlay {...(hidesPage ? { color: 'var(--mantine-color-body)', backgroundOpacity: 1 } : {})} />
-      <Modal.Content>
+      <Part.Overlay {...(hidesPage ? { color: 'var(--mantine-color-body)', backgroundOpacity: 1 } : {})} />
+      <Part.Content>
         <div className="dialog-header">
-          <Modal.Title>{title}</Modal.Title>
-          {isModalOnly ? null : <Modal.CloseButton aria-label={confirmTexts.close} />}
+          <Part.Title>{title}</Part.Title>
+          {isModalOnly ? null : <Part.CloseButton aria-label={confirmTexts.close} />}
         </div>
-        <Modal.Body>
+        <Part.Body>
           <DialogContext value={form}>{children}</DialogContext>
-        </Modal.Body>
-      </Modal.Content>
+        </Part.Body>
+      </Part.Content>
       {isAsking ? (
         <Dialog title={discard.title} isTop onClose={() => setAsking(false)}>
           <div className="stack">
@@ -89,6 +92,6 @@ export function Dialog({ title, children, size = 440, isTop = false, onClose, ..
           </div>
         </Dialog>
       ) : null}
-    </Modal.Root>
+    </Part.Root>
   )
 }

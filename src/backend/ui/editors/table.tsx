@@ -10,6 +10,7 @@ import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
+import { RowsButton } from '../components/rows-button.tsx'
 import { useDraftValue, useServerDraft } from '../edit/draft.ts'
 import { lastSave, refreshDraft } from '../edit/save-change.ts'
 import { isMap, type Json } from '../edit/values.ts'
@@ -112,6 +113,7 @@ export function TableEditor({ connection, name, fallback, children }: TableEdito
           </Button>
         }
       >
+        <RowsButton connection={connection} name={name} />
         <Button variant="default" onClick={() => setDialog('drop')}>
           {tableEditorTexts.drop}
         </Button>

@@ -9,9 +9,11 @@ import { loadingErrorOf } from '../api/send.ts'
 import { State } from '../components/badge.tsx'
 import { Users } from '../components/definition-parts.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
+import { RowsButton } from '../components/rows-button.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
+import { useHasScope } from '../shell/scope-gate.tsx'
 import { useCanEdit } from '../edit/draft.ts'
 import { buildTexts as build } from '../components/definition-texts.ts'
 import { problemTexts } from '../components/problem-texts.ts'
@@ -60,7 +62,7 @@ function TableUsers({ table }: { readonly table: Table }) {
         <h2>{build.usedBy}</h2>
         <Users uses={table.used_by} none={build.onlyCode} />
       </section>
-      <p className="note">{texts.rows}</p>
+      {useHasScope('backend.data') ? null : <p className="note">{texts.rows}</p>}
     </>
   )
 }
@@ -68,7 +70,9 @@ function TableUsers({ table }: { readonly table: Table }) {
 function TableView({ table }: { readonly table: Table }) {
   return (
     <>
-      <PageHeader title={table.name} text={<Link to="/connections">{table.connection}</Link>} />
+      <PageHeader title={table.name} text={<Link to="/connections">{table.connection}</Link>}>
+        <RowsButton connection={table.connection} name={table.name} />
+      </PageHeader>
       <div className="stack-wide">
         <PlainTable<Column>
           label={texts.columns}

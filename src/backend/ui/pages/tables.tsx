@@ -12,6 +12,7 @@ import { PageHeader } from '../components/page-header.tsx'
 import { PlainTable } from '../components/plain-table.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { RelativeTime } from '../components/time.tsx'
+import { useHasScope } from '../shell/scope-gate.tsx'
 import { useCanEdit, useServerDraft } from '../edit/draft.ts'
 import { buildTexts as build } from '../components/definition-texts.ts'
 import { pageTitles } from '../page-titles.ts'
@@ -28,6 +29,8 @@ const lists = {
 
 export function Page() {
   const canEdit = useCanEdit()
+  const canRead = useHasScope('backend.read')
+  const hasRows = useHasScope('backend.data')
   const isServer = useServerDraft() !== undefined
   const queries = useQueryClient()
   return (
@@ -81,11 +84,27 @@ export function Page() {
               isRight: true,
               render: ({ columns }) => build.number(columns.length),
             },
+            ...(hasRows
+              ? [
+                  {
+                    name: 'rows',
+                    label: pageTitles.rows,
+                    render: ({ name, connection }: Table) => (
+                      <Link to="/tables/$name/rows" params={{ name: `${connection}.${name}` }}>
+                        {texts.showRows}
+                      </Link>
+                    ),
+                  },
+                ]
+              : []),
           ]}
           filters={[{ name: 'search', label: build.search }]}
           defaultSort="name"
           rowKey={({ name, connection }) => `${connection}.${name}`}
-          rowLink={({ name, connection }) => ({ to: '/tables/$name', params: { name: `${connection}.${name}` } })}
+          rowLink={({ name, connection }) => ({
+            to: canRead ? '/tables/$name' : '/tables/$name/rows',
+            params: { name: `${connection}.${name}` },
+          })}
           empty={
             <EmptyState
               title={texts.empty}
@@ -93,8 +112,8 @@ export function Page() {
             />
           }
         />
-        <p className="note">{texts.rows}</p>
-        <Migrations />
+        {hasRows ? null : <p className="note">{texts.rows}</p>}
+        {canRead ? <Migrations /> : null}
       </div>
     </>
   )

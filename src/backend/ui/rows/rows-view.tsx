@@ -1,0 +1,150 @@
+import { Button } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Suspense, useState } from 'react'
+import { tableTexts } from '../components/data-table-texts.ts'
+import { EmptyState } from '../components/empty-state.tsx'
+import { lazyPart } from '../components/lazy-part.tsx'
+import { PageHeader } from '../components/page-header.tsx'
+import { ProblemAlert } from '../components/problem.tsx'
+import { RowCount } from './row-count.tsx'
+import { RowFilters } from './row-filters.tsx'
+import { RowGrid } from './row-grid.tsx'
+import type { Description, Row, TablePlace } from './row-values.ts'
+import { rowTexts as texts } from './row-texts.ts'
+import { UndoBar } from './undo-bar.tsx'
+import type { RowChange } from './undo.ts'
+import { useRows } from './use-rows.ts'
+
+const RowPanel = lazyPart(() => import('./row-panel.tsx'), 'RowPanel')
+
+interface RowsViewProps {
+  readonly place: TablePlace
+  readonly description: Description
+}
+
+/** The rows of a table: filters, the grid, the panel of a row, and what undoes the last change. */
+export function RowsView({ place, description }: RowsViewProps) {
+  const { state, list } = useRows(place)
+  const [opened, setOpened] = useState<Row | 'new'>()
+  const [last, setLast] = useState<RowChange>()
+  const queries = useQueryClient()
+  const refresh = () => void queries.invalidateQueries({ queryKey: ['rows', place.connection, place.table] })
+  const rows = list.data?.entry
+  const isWhole = !state.isFiltered && state.query.cursor === undefined && !list.isPlaceholderData
+  const add = (
+    <Button disabled={description.fixed.insert !== null} onClick={() => setOpened('new')}>
+      {texts.add}
+    </Button>
+  )
+  return (
+    <div className="rows-page list">
+      <RowsHeader place={place} action={rows?.length === 0 && isWhole ? undefined : add} />
+      <Notes description={description} />
+      {rows?.length === 0 && isWhole ? (
+        <EmptyState
+          title={texts.none}
+          text={description.fixed.insert === null ? texts.noneText : texts.noneFixed}
+          {...(description.fixed.insert === null && { action: add })}
+        />
+      ) : (
+        <>
+          <div className="filters" role="search">
+            <RowFilters description={description} state={state} />
+            <RowCount key={state.query['filter']} place={place} filter={state.query['filter']} />
+          </div>
+          {list.isError ? <ProblemAlert error={list.error} onRetry={() => void list.refetch()} /> : null}
+          {rows?.length === 0 ? (
+            <EmptyState title={tableTexts.noMatch} text={tableTexts.noMatchText} />
+          ) : rows === undefined ? null : (
+            <RowGrid
+              {...{ place, description, rows, state }}
+              isStale={list.isPlaceholderData}
+              onOpen={(row) => setOpened(row)}
+            />
+          )}
+          <Paging next={list.data?.next ?? undefined} state={state} />
+        </>
+      )}
+      {last === undefined ? null : (
+        <UndoBar
+          key={last.row.etag + last.kind}
+          {...{ place, description }}
+          change={last}
+          onDismiss={() => setLast(undefined)}
+          onUndone={() => {
+            setLast(undefined)
+            refresh()
+          }}
+        />
+      )}
+      <Suspense>
+        {opened === undefined ? null : (
+          <RowPanel
+            {...{ place, description }}
+            row={opened === 'new' ? undefined : opened}
+            onClose={() => setOpened(undefined)}
+            onDone={(change) => {
+              setOpened(undefined)
+              setLast(change)
+              refresh()
+            }}
+          />
+        )}
+      </Suspense>
+    </div>
+  )
+}
+
+function RowsHeader({ place, action }: { readonly place: TablePlace; readonly action: React.ReactNode }) {
+  const name = `${place.connection}.${place.table}`
+  return (
+    <PageHeader
+      title={<bdi translate="no">{place.table}</bdi>}
+      text={
+        <>
+          <bdi translate="no">{place.connection}</bdi>
+        </>
+      }
+      action={action}
+    >
+      <Button variant="default" renderRoot={(props) => <Link to="/tables/$name" params={{ name }} {...props} />}>
+        {texts.structure}
+      </Button>
+    </PageHeader>
+  )
+}
+
+/** What is special about the table. */
+function Notes({ description }: { readonly description: Description }) {
+  const { fixed, hidden, internal } = description
+  const notes = [
+    ...(fixed.change === null ? [] : [texts.fixed(fixed.change)]),
+    ...(hidden.length === 0 ? [] : [texts.hidden(hidden.map(({ name }) => name))]),
+    ...(internal === null ? [] : [texts.internal(internal)]),
+  ]
+  return notes.map((note) => (
+    <p key={note} className="soft">
+      {note}
+    </p>
+  ))
+}
+
+interface PagingProps {
+  readonly next: string | undefined
+  readonly state: ReturnType<typeof useRows>['state']
+}
+
+function Paging({ next, state }: PagingProps) {
+  if (next === undefined && state.query.cursor === undefined) return null
+  return (
+    <nav className="paging" aria-label={tableTexts.rows(2)}>
+      <Button variant="default" disabled={state.query.cursor === undefined} onClick={state.previous}>
+        {state.hasPrevious ? tableTexts.previous : tableTexts.first}
+      </Button>
+      <Button variant="default" disabled={next === undefined} onClick={() => state.next(next!)}>
+        {tableTexts.next}
+      </Button>
+    </nav>
+  )
+}
