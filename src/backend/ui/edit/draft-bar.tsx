@@ -66,7 +66,8 @@ function EditedFolder({ path }: { readonly path: string | null }) {
 function usePageKind(): { readonly isBuild: boolean; readonly isEditing: boolean } {
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const isOn = (page: string) => path === page || path.startsWith(`${page}/`)
-  const isBuild = pages.some(({ group, path: own }) => group === 'build' && own !== '/publish' && isOn(own))
+  const isRows = /^\/tables\/[^/]+\/rows$/.test(path) // changes of rows apply at once
+  const isBuild = !isRows && pages.some(({ group, path: own }) => group === 'build' && own !== '/publish' && isOn(own))
   return { isBuild, isEditing: (isBuild && !isOn('/live')) || isOn('/scopes') || isOn('/files') }
 }
 

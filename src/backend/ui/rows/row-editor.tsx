@@ -9,12 +9,13 @@ interface RowEditorProps {
   readonly text: string | null | undefined
   readonly error: string | undefined
   readonly label: ReactNode
-  readonly isNew: boolean
+  /** Whether it offers a new id: a new row, and no reference to one that exists. */
+  readonly canGenerate: boolean
   onChange(text: string): void
 }
 
 /** The field for a value, by the type of its column. */
-export function RowEditor({ column, text, error, label, isNew, onChange }: RowEditorProps) {
+export function RowEditor({ column, text, error, label, canGenerate, onChange }: RowEditorProps) {
   const { name, type, values } = column
   const field = {
     name,
@@ -32,10 +33,10 @@ export function RowEditor({ column, text, error, label, isNew, onChange }: RowEd
   if (type === 'timestamp' && !column.fixed)
     return (
       <WithButton text={texts.now} onClick={() => onChange(new Date().toISOString())}>
-        <TextInput {...field} placeholder={field.placeholder || '2027-01-31T12:00:00Z'} description={texts.utc} />
+        <TextInput {...field} placeholder={field.placeholder || '2027-01-31T12:00:00Z'} />
       </WithButton>
     )
-  if (type === 'uuid' && isNew)
+  if (type === 'uuid' && canGenerate)
     return (
       <WithButton text={texts.generate} onClick={() => onChange(crypto.randomUUID())}>
         <TextInput {...field} />

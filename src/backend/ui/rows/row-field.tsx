@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { RowEditor } from './row-editor.tsx'
 import { describeType, type RowColumn } from './row-values.ts'
 import { panelTexts as texts } from './row-texts.ts'
@@ -9,11 +10,15 @@ interface RowFieldProps {
   readonly isNew: boolean
   /** Whether the row is found by this column, so that a change must keep its value. */
   readonly isKey: boolean
+  /** A link to the row that the column refers to. */
+  readonly reference: ReactNode
+  readonly isReference: boolean
   onChange(text: string | null | undefined): void
 }
 
 /** A column in the panel: its type, its value, and what sets it to null or leaves it to the database. */
-export function RowField({ column, text, error, isNew, isKey, onChange }: RowFieldProps) {
+export function RowField(props: RowFieldProps) {
+  const { column, text, error, isNew, isKey, reference, isReference, onChange } = props
   const { name, null: isNullable, default: hasDefault, type } = column
   const isFixed = column.fixed || (isKey && !isNew)
   const canDefault = isNew && (hasDefault || type === 'id') && text !== undefined
@@ -23,19 +28,23 @@ export function RowField({ column, text, error, isNew, isKey, onChange }: RowFie
         column={{ ...column, fixed: isFixed, default: hasDefault || type === 'id' }}
         text={text}
         error={error}
-        isNew={isNew}
+        canGenerate={isNew && !isReference}
         onChange={onChange}
         label={
           <>
             <span translate="no">{name}</span>{' '}
             <span className="rows-type" translate="no">
               {describeType(column)}
+              {type === 'timestamp' ? ` · ${texts.utc}` : ''}
             </span>
           </>
         }
       />
-      {isFixed ? null : (
+      {isFixed ? (
+        <div className="row-field-actions">{reference}</div>
+      ) : (
         <div className="row-field-actions">
+          {reference}
           {canDefault ? (
             <Small label={texts.toDefault(name)} text={texts.setDefault} onClick={() => onChange(undefined)} />
           ) : null}

@@ -28,7 +28,7 @@ export function RowGrid({ place, description, rows, state, isStale, onOpen }: Ro
   const columns = orderColumns(description)
   return (
     <div className="rows-frame" onKeyDown={onListKey}>
-      <table className="rows" role="table" aria-label={place.table} aria-busy={isStale}>
+      <table className="row-grid" role="table" aria-label={place.table} aria-busy={isStale}>
         <thead role="rowgroup">
           <tr role="row">
             {columns.map((column) => (
@@ -94,13 +94,13 @@ function Heading({ column, isKey, state }: HeadingProps) {
   const order = state.query.sort === name ? 'ascending' : state.query.sort === `-${name}` ? 'descending' : undefined
   const Icon = order === undefined ? ArrowUpDown : order === 'ascending' ? ArrowUp : ArrowDown
   const label = (
-    <>
-      <span translate="no">{name}</span>
-      <span className="rows-type" translate="no">
+    <span translate="no">
+      {name}{' '}
+      <span className="rows-type">
         {describeType(column)}
         {isKey ? ' · key' : ''}
       </span>
-    </>
+    </span>
   )
   return (
     <th role="columnheader" aria-sort={order} className={isRight(column) ? 'right' : ''}>

@@ -5,6 +5,7 @@ import { call, callWithEtag } from '../api/call.ts'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { SaveForm } from '../components/save-form.tsx'
+import { ReferenceLink } from './cell.tsx'
 import { RowField } from './row-field.tsx'
 import { filterBy, keyOf, nameRow, orderColumns, type Description, type Row, type TablePlace } from './row-values.ts'
 import { panelTexts as texts } from './row-texts.ts'
@@ -47,6 +48,8 @@ export function RowPanel({ place, description, row, onDone, onClose }: RowPanelP
           error={errorOf(column.name)}
           isNew={isNew}
           isKey={description.key.includes(column.name)}
+          isReference={description.references.some((one) => one.columns.includes(column.name))}
+          reference={row && <ReferenceLink {...{ place, description, column, row }} />}
           onChange={(text) => edit.set(column.name, text)}
         />
       ))}
@@ -114,7 +117,7 @@ function DeleteRow({ place, description, row, onDone }: ExistingRowProps & Pick<
   const children = description.referring.filter(({ on_delete: rule }) => rule !== null && rule !== 'restrict')
   return (
     <div className="row-delete">
-      <Button variant="subtle" color="red.6" onClick={() => setAsking(true)}>
+      <Button variant="subtle" color="var(--bad)" onClick={() => setAsking(true)}>
         {texts.delete}
       </Button>
       {isAsking ? (

@@ -65,7 +65,7 @@ export const panelTexts = {
   notJson: 'is not valid JSON',
   conflict:
     'Someone else has changed this row. Fields that you did not edit show the current values. Save again to replace the others.',
-  utc: 'in UTC',
+  utc: 'UTC',
   characters: (length: number, max: number) => `${numbers.format(length)} of ${numbers.format(max)} characters`,
   refers: 'Rows that refer to this one',
 } as const

@@ -5,6 +5,7 @@ import { Suspense, useState } from 'react'
 import { tableTexts } from '../components/data-table-texts.ts'
 import { EmptyState } from '../components/empty-state.tsx'
 import { lazyPart } from '../components/lazy-part.tsx'
+import { modeTexts } from '../components/mode-texts.ts'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { RowCount } from './row-count.tsx'
@@ -101,11 +102,8 @@ function RowsHeader({ place, action }: { readonly place: TablePlace; readonly ac
   return (
     <PageHeader
       title={<bdi translate="no">{place.table}</bdi>}
-      text={
-        <>
-          <bdi translate="no">{place.connection}</bdi>
-        </>
-      }
+      text={<bdi translate="no">{place.connection}</bdi>}
+      mode={modeTexts.atOnce}
       action={action}
     >
       <Button variant="default" renderRoot={(props) => <Link to="/tables/$name" params={{ name }} {...props} />}>
