@@ -1,0 +1,60 @@
+import type { ColumnSnapshot } from '../../../contract/index.ts'
+import type { CsvField } from './parse-csv.ts'
+
+/** What spreadsheets would run as a formula. */
+const formula = /^'*[=+\-@\t\r]/
+const escaped = /^'+[=+\-@\t\r]/
+
+const plainTypes: ReadonlySet<string> = new Set(['id', 'integer', 'bigint', 'number', 'boolean', 'timestamp', 'date', 'uuid', 'json'])
+
+/** Writes a line of a CSV file. Null is empty, an empty text is in quotes, and formulas begin with an apostrophe. */
+export function writeLine(values: readonly unknown[], columns: readonly ColumnSnapshot[]): string {
+  return `${values.map((value, index) => writeField(value, columns[index])).join(',')}\r\n`
+}
+
+function writeField(value: unknown, column: ColumnSnapshot | undefined): string {
+  if (value === null || value === undefined) return ''
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean)
+  const isPlain = column !== undefined && plainTypes.has(column.type)
+  const safe = !isPlain && formula.test(text) ? `'${text}` : text
+  return safe === '' || /[",;\t\r\n]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** Returned for a column whose value the database sets. */
+export const unset = Symbol('unset')
+
+/**
+ * Reads a value for a column. What is no value of its type is returned as it is: the check of the row says why.
+ * @throws SyntaxError for a JSON column
+ */
+export function readField({ text, isQuoted }: CsvField, column: ColumnSnapshot): unknown {
+  const { type } = column
+  if (text === '' && !isQuoted) return column.null === true ? null : column.default === true || type === 'id' ? unset : ''
+  switch (type) {
+    case 'id':
+    case 'integer':
+    case 'number':
+      return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+    case 'bigint':
+      return text.trim()
+    case 'boolean':
+      return booleans.get(text.trim().toLowerCase()) ?? text
+    case 'timestamp':
+      return text.replace(localTime, '$1T$2Z')
+    case 'json':
+      return JSON.parse(text) as unknown
+    case 'date':
+    case 'uuid':
+      return text.trim()
+    default:
+      return column.type.endsWith('[]') ? (JSON.parse(text) as unknown) : escaped.test(text) ? text.slice(1) : text
+  }
+}
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['true', true], ['t', true], ['yes', true], ['y', true], ['1', true],
+  ['false', false], ['f', false], ['no', false], ['n', false], ['0', false],
+]) // prettier-ignore
+
+/** A time without a zone, as spreadsheets and databases write it, is in UTC. */
+const localTime = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d+)?)$/
