@@ -135,6 +135,18 @@ export const errors = defineErrors({
     status: 400,
     message: 'The value of "{column}" is not JSON',
   },
+  WP_BACKEND_IMPORT_BUSY: {
+    kind: 'user',
+    status: 503,
+    message: 'This server is importing another file',
+    hint: 'Try again when it is done.',
+  },
+  WP_BACKEND_IMPORT_SIZE: {
+    kind: 'user',
+    status: 413,
+    message: 'The file has more than {limit} bytes',
+    hint: 'Divide it, or load it with the tools of the database.',
+  },
   WP_BACKEND_ROW_CONDITION: {
     kind: 'user',
     status: 428,

@@ -3,8 +3,8 @@ import type { ManifestMethod } from '../release/index.ts'
 import { makeActionContext, type ContextSources } from './action-context.ts'
 import { ActionResponse } from './action-response.ts'
 import type { SchemaProblem } from './compile-schema.ts'
-import { findConflict } from './conflicts.ts'
-import { ActionFailure, InvalidRequest } from './problem.ts'
+import { findConflict, UncaughtConflict } from './conflicts.ts'
+import { ActionFailure, ActionProblem, InvalidRequest } from './problem.ts'
 import { makeWriter, type WriteSources } from './write-result.ts'
 
 /** Who calls a method, and for which request. */
@@ -94,4 +94,31 @@ export async function callInTransaction<Value>(
 ): Promise<Value> {
   const context = makeActionContext(sources, caller)
   return context.transaction(connection as never, async (client) => work(client, context))
+}
+
+/** Why a method refused one of several rows in its body. */
+export interface RowProblem {
+  /** Its position in the body. */
+  readonly index: number
+  /** The property that is the reason, if one is. */
+  readonly name: string | undefined
+  readonly message: string
+}
+
+/** By this, `sql-table` says which of several rows an error is about. */
+const rowPlace = Symbol.for('waypost.row-place')
+
+/** Finds the row in the body of a method that an error of `call` is about; undefined if it is about none. */
+export function findRowProblem(error: unknown): RowProblem | undefined {
+  if (error instanceof ActionProblem) return readPlace(error.message, /^body\/(\d+)(?:\/([^:]+))?: (.*)$/s)
+  const [first] = error instanceof InvalidRequest || error instanceof UncaughtConflict ? error.problems : []
+  if (first !== undefined) return readPlace(`${first.path} ${first.message}`, /^body\/(\d+)(?:\/(\S+))? (.*)$/s)
+  if (!(error instanceof UncaughtConflict)) return undefined
+  const [index] = (error.cause as { readonly [rowPlace]?: readonly number[] })[rowPlace] ?? []
+  return index === undefined ? undefined : { index, name: undefined, message: error.known.message }
+}
+
+function readPlace(text: string, pattern: RegExp): RowProblem | undefined {
+  const [, index, name, message] = pattern.exec(text) ?? []
+  return index === undefined ? undefined : { index: Number(index), name, message: message! }
 }

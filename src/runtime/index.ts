@@ -15,7 +15,7 @@ export { makeReleaseCalls, type ReleaseCallsOptions } from './calls/release-call
 export { describeBuiltIn } from './built-in/describe.ts'
 export { mountBuiltIn } from './built-in/mount.ts'
 export type { BuiltInRoute, RouteInput } from './built-in/route.ts'
-export { removeAbandonedFiles } from './bodies/upload-folder.ts'
+export { releasePath, removeAbandonedFiles, reservePath } from './bodies/upload-folder.ts'
 export { makeDataCheck } from './check-dispatched.ts'
 export { makeActions } from './find-action.ts'
 export { loadMethodCode, methodsOf, type CodeSources, type MethodAt } from './load-code.ts'
@@ -42,6 +42,7 @@ export {
 } from './plugin-routes.ts'
 export {
   callInTransaction,
+  findRowProblem,
   makeCallable,
   type CallableMethod,
   type MethodCaller,

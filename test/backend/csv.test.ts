@@ -22,7 +22,11 @@ describe('a CSV file', () => {
   }
   for (const [name, text] of Object.entries(forms)) {
     test(`is read with ${name}, in pieces of any size`, async () => {
-      const expected = [[1, 'a', 'b'], [2, '1', ['x,\r\n"y"']], [5, '', ['']]]
+      const expected = [
+        [1, 'a', 'b'],
+        [2, '1', ['x,\r\n"y"']],
+        [5, '', ['']],
+      ]
       for (const size of [1, 2, 3, 7, 1000]) assert.deepEqual(await parse(text, size), expected, `${name} ${size}`)
     })
   }
@@ -58,12 +62,34 @@ describe('the values of a CSV file', () => {
       { type: 'boolean' },
       { type: 'bigint' },
     ] as const
-    const texts = ['', null, '=1+1', "'=1", "''@x", '+49 30', '-5', '@a', '\tx', ' x ', 'a,b;"c"\r\nd', "it's", "'plain"]
-    const rows = texts.map((text, index) => [text, -1 - 1.5 * index, '{"a":"=1"}', index % 2 === 0, '-9007199254740993'])
+    const texts = [
+      '',
+      null,
+      '=1+1',
+      "'=1",
+      "''@x",
+      '+49 30',
+      '-5',
+      '@a',
+      '\tx',
+      ' x ',
+      'a,b;"c"\r\nd',
+      "it's",
+      "'plain",
+    ]
+    const rows = texts.map((text, index) => [
+      text,
+      -1 - 1.5 * index,
+      '{"a":"=1"}',
+      index % 2 === 0,
+      '-9007199254740993',
+    ])
     const file = rows.map((row) => writeLine(row, columns)).join('')
     const read = (await parse(`a,b,c,d,e\r\n${file}`)).slice(1).map(([, ...fields]) =>
       fields.map((one, index) => {
-        const field = Array.isArray(one) ? { text: String(one[0]), isQuoted: true } : { text: String(one), isQuoted: false }
+        const field = Array.isArray(one)
+          ? { text: String(one[0]), isQuoted: true }
+          : { text: String(one), isQuoted: false }
         const value = readField(field, columns[index]!)
         return index === 2 ? JSON.stringify(value) : value
       }),
@@ -81,9 +107,16 @@ describe('the values of a CSV file', () => {
   })
 
   test('are read as people write them', () => {
-    const read = (text: string, type: 'boolean' | 'timestamp' | 'integer') => readField({ text, isQuoted: false }, { type })
-    assert.deepEqual(['Yes', 'f', 'maybe'].map((text) => read(text, 'boolean')), [true, false, 'maybe'])
+    const read = (text: string, type: 'boolean' | 'timestamp' | 'integer') =>
+      readField({ text, isQuoted: false }, { type })
+    assert.deepEqual(
+      ['Yes', 'f', 'maybe'].map((text) => read(text, 'boolean')),
+      [true, false, 'maybe'],
+    )
     assert.equal(read('2026-11-29 10:00:00', 'timestamp'), '2026-11-29T10:00:00Z')
-    assert.deepEqual(['12', 'x', '1e3'].map((text) => read(text, 'integer')), [12, 'x', 1000])
+    assert.deepEqual(
+      ['12', 'x', '1e3'].map((text) => read(text, 'integer')),
+      [12, 'x', 1000],
+    )
   })
 })

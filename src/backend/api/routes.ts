@@ -20,6 +20,7 @@ import { deliveryRoutes } from './routes/deliveries.ts'
 import { runRoutes } from './routes/runs.ts'
 import { operationRoutes } from './routes/operations.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
+import { rowFileRoutes } from './routes/row-files.ts'
 import { rowRoutes } from './routes/rows.ts'
 import { variableRoutes } from './routes/variables.ts'
 
@@ -35,6 +36,7 @@ const routes = [
   ...publishRoutes,
   ...releaseRoutes,
   ...rowRoutes,
+  ...rowFileRoutes,
   ...scheduleRoutes,
   ...statisticRoutes,
   ...tokenRoutes,

@@ -89,7 +89,10 @@ function describeMethod(method: ManifestMethod): Record<string, unknown> {
   const request = method.requestTypes === undefined ? {} : methodKeys.requestTypes(method.requestTypes)
   const { dispatch: event, dispatchData: data } = method
   const dispatch = data === undefined ? {} : { dispatch: { event, data } }
-  return Object.assign({}, ...parts, request, dispatch, { responses: describeResponses(method) }) as Record<string, unknown>
+  return Object.assign({}, ...parts, request, dispatch, { responses: describeResponses(method) }) as Record<
+    string,
+    unknown
+  >
 }
 
 function describeTypes(types: NonNullable<ManifestMethod['requestTypes']>): object {

@@ -38,6 +38,8 @@ export interface DescribedRows {
   /** The operators by which a list can be filtered, by column. */
   readonly filters: Readonly<Record<string, readonly string[]>>
   readonly methods: Readonly<Record<RowOperation, DescribedRowMethod>>
+  /** Describes how lists of rows are inserted; those with the same values in these columns are changed. */
+  describeImport(upsert: readonly string[]): DescribedRowMethod
 }
 
 /** A method, or why rows of the table cannot be changed so. */
@@ -48,6 +50,8 @@ export type DescribedRowMethod =
 export const rowsPerPage = 50
 /** The rows that an export reads at once. */
 export const maxRowsPerPage = 1000
+/** The rows that an import inserts at once. */
+export const rowsPerBatch = 500
 /** All columns of a row have at most as many bytes as an import accepts for one value. */
 const jsonLimits = { max_bytes: 1024 * 1024, max_depth: 100, max_values: 100_000 }
 
@@ -75,19 +79,23 @@ export function describeRows(describe: NonNullable<ActionClass['describe']>, pla
     limit: { default: rowsPerPage, max: maxRowsPerPage },
     ...makeJsonLimits(table, columns),
   }
-  const methodOf = (operation: RowOperation): DescribedRowMethod => {
+  const methodOf = (operation: RowOperation, more: object = {}): DescribedRowMethod => {
     const [method, path] = placeOf(operation, key)
     if (operation !== 'list' && table.view === true) return { problem: 'It is a view' }
     if (operation !== 'list' && operation !== 'insert' && key.length === 0)
       return { problem: 'No column identifies a row' }
     const use = { method, path, public: false, declared: { responses: {} }, schemas: {}, events: {}, connections: {} }
-    const described = describe(config, { ...use, databases: place.databases, actions: {} }, tables)
+    const described = describe({ ...config, ...more }, { ...use, databases: place.databases, actions: {}, methods: {} }, tables)
     const problem = described.problems?.find(({ severity }) => severity !== 'warning')
-    return problem === undefined ? { method: toMethod(described, method, config), path } : { problem: problem.message }
+    return problem === undefined
+      ? { method: toMethod(described, method, { ...config, ...more }), path }
+      : { problem: problem.message }
   }
   const methods = Object.fromEntries(rowOperations.map((one) => [one, methodOf(one)])) as DescribedRows['methods']
   const filters = listFilters(methods.list)
-  return { table, key, internal, columns, hidden, writable, sortable, filters, methods }
+  const describeImport = (upsert: readonly string[]) =>
+    methodOf('insert', { bulk: rowsPerBatch, ...(upsert.length > 0 && { upsert }) })
+  return { table, key, internal, columns, hidden, writable, sortable, filters, methods, describeImport }
 }
 
 /** Finds what identifies a row: the key, a unique constraint without nulls, or the place where the database stores it. */
@@ -122,7 +130,7 @@ function makeProbe(
   const use = { method: 'GET', path: '/row', public: false, declared: { responses: {} }, schemas: {}, events: {} }
   return (name: string): string | undefined => {
     const config = { connection, table, columns: [name], key: key.length === 0 ? [name] : key }
-    const { problems = [] } = describe(config, { ...use, connections: {}, databases, actions: {} }, all)
+    const { problems = [] } = describe(config, { ...use, connections: {}, databases, actions: {}, methods: {} }, all)
     return problems.find(({ at, severity }) => at === '/columns/0' && severity !== 'warning')?.message
   }
 }

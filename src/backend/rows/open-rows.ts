@@ -13,8 +13,8 @@ import {
 } from '../../release/index.ts'
 import { makeCallable, makeSchemaCache, type ContextSources } from '../../runtime/index.ts'
 import { errors } from '../errors.ts'
-import { describeRows, rowOperations } from './describe-rows.ts'
-import { RowTable, type RowTableOptions } from './row-table.ts'
+import { describeRows, rowOperations, type DescribedRowMethod } from './describe-rows.ts'
+import { RowTable, type RowMethod, type RowTableOptions } from './row-table.ts'
 
 /** The rows of the tables that the active release knows. */
 export interface Rows {
@@ -22,6 +22,12 @@ export interface Rows {
   table(connection: string, name: string): Promise<RowTable>
   /** The tables of a connection, by name. */
   tablesOf(connection: string): Promise<TablesSnapshot>
+  /**
+   * Reserves the import of this server: each one may fill a disk.
+   * @returns what frees it
+   * @throws WP_BACKEND_IMPORT_BUSY
+   */
+  reserveImport(): () => void
   close(): Promise<void>
 }
 
@@ -50,6 +56,7 @@ const maxTables = 50
 export function openRows(options: RowsOptions): Rows {
   const { host } = options
   let opened: Promise<Opened> | undefined
+  let isImporting = false
   let closing: Promise<unknown> = Promise.resolve()
   const closeOpened = async (one: Promise<Opened> | undefined) =>
     (await one?.catch(() => undefined))?.connections.release()
@@ -77,6 +84,11 @@ export function openRows(options: RowsOptions): Rows {
       known.set(key, made)
       made.catch(() => known.delete(key))
       return made
+    },
+    reserveImport() {
+      if (isImporting) throw errors.WP_BACKEND_IMPORT_BUSY()
+      isImporting = true
+      return () => (isImporting = false)
     },
     async close() {
       await closing
@@ -124,7 +136,11 @@ async function makeTable(
   const isKnown = snapshot !== undefined && Object.hasOwn(snapshot.tables, name) && !/^waypost_/i.test(name)
   if (!isKnown || provided === undefined || describe === undefined)
     throw errors.WP_BACKEND_TABLE_UNKNOWN({ connection, table: name })
-  const { methods: described, ...rest } = describeRows(describe, { connection, name, tables: snapshot, databases })
+  const {
+    methods: described,
+    describeImport,
+    ...rest
+  } = describeRows(describe, { connection, name, tables: snapshot, databases })
   const sources: ContextSources = {
     connections,
     dispatcher: makeDispatcher(host.system, {}),
@@ -133,20 +149,34 @@ async function makeTable(
   }
   const writing = { ...sources, manifest: { schemas: {} } as Manifest, schemas: makeSchemaCache(), checkResults: false }
   const services = makeHostServices(host, silentLog)(provided.by)
+  const makeMethod = async (operation: string, one: DescribedRowMethod): Promise<RowMethod> => {
+    if ('problem' in one) return one
+    const { config, plan } = one.method.action as ManifestClassAction
+    const use = { method: one.method.method, path: one.path }
+    const action = await provided.class.make({ config, plan, use, databases, host: services })
+    return makeCallable(writing, { name: `${operation} of ${name}`, method: one.method, action })
+  }
   const made = await Promise.all(
-    rowOperations.map(async (operation) => {
-      const one = described[operation]
-      if ('problem' in one) return [operation, one] as const
-      const { config, plan } = one.method.action as ManifestClassAction
-      const use = { method: one.method.method, path: one.path }
-      const action = await provided.class.make({ config, plan, use, databases, host: services })
-      return [
-        operation,
-        makeCallable(writing, { name: `${operation} of ${name}`, method: one.method, action }),
-      ] as const
-    }),
+    rowOperations.map(async (one) => [one, await makeMethod(one, described[one])] as const),
   )
   const methods = Object.fromEntries(made) as RowTableOptions['methods']
   const kind = databases[connection] ?? host.system.kind
-  return new RowTable({ ...rest, methods, kind, connection, name, sources, system: host.system })
+  const makeImport = (upsert: readonly string[]) => makeMethod('import', describeImport(upsert))
+  return new RowTable({
+    ...rest,
+    methods,
+    makeImport,
+    required: listRequired(described.insert),
+    kind,
+    connection,
+    name,
+    sources,
+    system: host.system,
+  })
+}
+
+/** The columns without which a row cannot be inserted. */
+function listRequired(insert: DescribedRowMethod): readonly string[] {
+  const schema = 'problem' in insert ? undefined : insert.method.request
+  return (schema as { readonly required?: readonly string[] } | undefined)?.required ?? []
 }

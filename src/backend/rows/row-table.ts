@@ -42,14 +42,20 @@ export interface RowSelection {
   check(current: TaggedRow): void
 }
 
-export interface RowTableOptions extends Omit<DescribedRows, 'methods'> {
+/** A method, or why there is none. */
+export type RowMethod = CallableMethod | { readonly problem: string }
+
+export interface RowTableOptions extends Omit<DescribedRows, 'methods' | 'describeImport'> {
   readonly system: System
   readonly sources: ContextSources
   readonly connection: string
   readonly name: string
   readonly kind: 'sqlite' | 'postgresql'
-  /** By operation: its method, or why there is none. */
-  readonly methods: Readonly<Record<RowOperation, CallableMethod | { readonly problem: string }>>
+  readonly methods: Readonly<Record<RowOperation, RowMethod>>
+  /** Makes the method that inserts lists of rows, and changes those with the same values in some columns. */
+  makeImport(upsert: readonly string[]): Promise<RowMethod>
+  /** The columns without which a row cannot be inserted. */
+  readonly required: readonly string[]
 }
 
 const maxAttempts = 3
@@ -142,16 +148,24 @@ export class RowTable {
     await writeAudit(this.options.system, caller.actor, this.#describe(action, facts))
   }
 
-  /** Returns the method of an operation. @throws WP_BACKEND_ROWS_FIXED */
-  #method(operation: RowOperation): CallableMethod {
-    const method = this.options.methods[operation]
-    if (!('problem' in method)) return method
-    throw errors.WP_BACKEND_ROWS_FIXED({ table: this.options.name, problem: method.problem })
+  /** Returns what does not match the types of the columns. */
+  checkBody(body: RowValues) {
+    return this.#method('insert').checkBody(body)
   }
 
-  /** Returns what does not match the types of the columns. */
-  checkValues(values: RowValues) {
-    return this.#method('insert').checkBody(this.toBody(values))
+  /** Returns the method that inserts lists of rows. @throws WP_BACKEND_ROWS_FIXED */
+  async importMethod(upsert: readonly string[]): Promise<CallableMethod> {
+    return this.#assertMethod(await this.options.makeImport(upsert))
+  }
+
+  #method(operation: RowOperation): CallableMethod {
+    return this.#assertMethod(this.options.methods[operation])
+  }
+
+  /** @throws WP_BACKEND_ROWS_FIXED */
+  #assertMethod(method: RowMethod): CallableMethod {
+    if (!('problem' in method)) return method
+    throw errors.WP_BACKEND_ROWS_FIXED({ table: this.options.name, problem: method.problem })
   }
 
   /** Converts values of the pages to a body: the texts of JSON columns are parsed. @throws WP_BACKEND_ROW_JSON */

@@ -4,6 +4,7 @@ import type { BuiltInRoute } from './route.ts'
 
 /** The media type of lines of JSON. */
 export const linesType = 'application/x-ndjson'
+export const csvType = 'text/csv'
 
 /** How a table of built-in endpoints is documented. */
 export interface TableDescription<Route extends BuiltInRoute> {
@@ -72,13 +73,12 @@ const problemResponse = {
 }
 
 function describeOperation(route: BuiltInRoute): object {
-  const { params, query, body, response, lines, status = 200, hasIfMatch = false } = route
+  const { params, query, body, csv, status = 200, hasIfMatch = false } = route
   const problem = { $ref: '#/components/responses/Problem' }
-  const content =
-    lines === undefined ? { 'application/json': { schema: response } } : { [linesType]: { schema: lines } }
+  const content = describeContent(route)
   const successes = typeof status === 'number' ? [status] : status
   const ok =
-    response === undefined && lines === undefined
+    content === undefined
       ? { 204: { description: 'Done' } }
       : Object.fromEntries(successes.map((one) => [one, { description: 'Successful', content }]))
   return {
@@ -88,8 +88,15 @@ function describeOperation(route: BuiltInRoute): object {
       ...(hasIfMatch ? [ifMatch] : []),
     ],
     ...(body === undefined ? {} : { requestBody: describeBody(body) }),
+    ...(csv === 'body' && { requestBody: { required: true, content: { [csvType]: { schema: { type: 'string' } } } } }),
     responses: { ...ok, '4XX': problem, default: problem },
   }
+}
+
+function describeContent({ response, lines, csv }: BuiltInRoute): object | undefined {
+  if (csv === 'response') return { [csvType]: { schema: { type: 'string' } } }
+  if (lines !== undefined) return { [linesType]: { schema: lines } }
+  return response === undefined ? undefined : { 'application/json': { schema: response } }
 }
 
 const ifMatch = {

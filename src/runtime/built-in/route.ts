@@ -28,6 +28,8 @@ export interface BuiltInRoute<
   readonly response?: Response
   /** The schema of each line if the response is a stream of lines of JSON. */
   readonly lines?: TSchema
+  /** Whether the body or the response is a CSV file instead of JSON. The handler gets a body as a stream. */
+  readonly csv?: 'body' | 'response'
   /** Accepts `If-Match` with the ETag of an earlier response. */
   readonly hasIfMatch?: boolean
   handle(

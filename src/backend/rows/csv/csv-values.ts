@@ -5,7 +5,17 @@ import type { CsvField } from './parse-csv.ts'
 const formula = /^'*[=+\-@\t\r]/
 const escaped = /^'+[=+\-@\t\r]/
 
-const plainTypes: ReadonlySet<string> = new Set(['id', 'integer', 'bigint', 'number', 'boolean', 'timestamp', 'date', 'uuid', 'json'])
+const plainTypes: ReadonlySet<string> = new Set([
+  'id',
+  'integer',
+  'bigint',
+  'number',
+  'boolean',
+  'timestamp',
+  'date',
+  'uuid',
+  'json',
+])
 
 /** Writes a line of a CSV file. Null is empty, an empty text is in quotes, and formulas begin with an apostrophe. */
 export function writeLine(values: readonly unknown[], columns: readonly ColumnSnapshot[]): string {
@@ -29,7 +39,8 @@ export const unset = Symbol('unset')
  */
 export function readField({ text, isQuoted }: CsvField, column: ColumnSnapshot): unknown {
   const { type } = column
-  if (text === '' && !isQuoted) return column.null === true ? null : column.default === true || type === 'id' ? unset : ''
+  if (text === '' && !isQuoted)
+    return column.null === true ? null : column.default === true || type === 'id' ? unset : ''
   switch (type) {
     case 'id':
     case 'integer':
