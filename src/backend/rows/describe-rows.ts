@@ -85,7 +85,11 @@ export function describeRows(describe: NonNullable<ActionClass['describe']>, pla
     if (operation !== 'list' && operation !== 'insert' && key.length === 0)
       return { problem: 'No column identifies a row' }
     const use = { method, path, public: false, declared: { responses: {} }, schemas: {}, events: {}, connections: {} }
-    const described = describe({ ...config, ...more }, { ...use, databases: place.databases, actions: {}, methods: {} }, tables)
+    const described = describe(
+      { ...config, ...more },
+      { ...use, databases: place.databases, actions: {}, methods: {} },
+      tables,
+    )
     const problem = described.problems?.find(({ severity }) => severity !== 'warning')
     return problem === undefined
       ? { method: toMethod(described, method, { ...config, ...more }), path }

@@ -65,7 +65,7 @@ const imported = defineRoute({
     const free = call.rows!.reserveImport()
     try {
       const upload = await storeUpload(call.body as Readable)
-      const onEnd = () => void upload.remove().finally(free)
+      const onEnd = () => upload.remove().finally(free)
       const caller = await callerOf(call)
       return importRows(table, upload.file, { upsert: columns, skipsUnknown: skips === 'true', caller, onEnd })
     } catch (error) {

@@ -37,7 +37,7 @@ class Refused extends Error {}
 export function importRows(
   table: RowTable,
   file: string,
-  { caller, onEnd, ...options }: ImportOptions & { readonly caller: RowCaller; onEnd(): void },
+  { caller, onEnd, ...options }: ImportOptions & { readonly caller: RowCaller; onEnd(): Promise<void> },
 ): Readable {
   const stream = new Readable({ read() {} })
   const push = (line: ImportLine) => void stream.push(`${JSON.stringify(line)}\n`)
@@ -49,10 +49,8 @@ export function importRows(
       if (!(error instanceof Refused)) caller.log.warn({ err: error }, 'importing rows failed')
       push({ kind: 'failed', message: error instanceof Refused ? null : safeMessageOf(error) })
     })
-    .finally(() => {
-      stream.push(null)
-      onEnd()
-    })
+    .then(onEnd)
+    .finally(() => stream.push(null))
   return stream
 }
 
