@@ -71,7 +71,7 @@ export function assertDescribed(
   const hasFile = route.lines !== undefined || route.csv === 'response'
   assert.equal(status, route.response === undefined && !hasFile ? 204 : (route.status ?? 200), text)
   for (const line of route.lines === undefined ? [] : text.trim().split('\n'))
-    assert.ok(ajv.validate(route.lines, JSON.parse(line)), `${method} ${target}: ${ajv.errorsText()}\n${line}`)
+    assert.ok(ajv.validate(route.lines!, JSON.parse(line)), `${method} ${target}: ${ajv.errorsText()}\n${line}`)
   if (hasFile) return
   if (route.response === undefined) return assert.equal(text, '')
   assert.ok(ajv.validate(route.response, body), `${method} ${target}: ${ajv.errorsText()}\n${text}`)

@@ -10,6 +10,8 @@ export interface SendOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined
   /** Sent as JSON. */
   readonly body?: unknown
+  /** A CSV file, sent instead of JSON. */
+  readonly file?: Blob | undefined
   /** The ETag that the change is based on. */
   readonly ifMatch?: string | undefined
   readonly signal?: AbortSignal | undefined
@@ -105,7 +107,7 @@ async function needsPassword(response: Response): Promise<boolean> {
 async function request(
   method: Method,
   path: string,
-  { token, query = {}, body, ifMatch, signal }: SendOptions & { token: string },
+  { token, query = {}, body, file, ifMatch, signal }: SendOptions & { token: string },
 ): Promise<Response> {
   const url = new URL(`${apiPath}/${path.replace(/^\//, '')}`, location.origin)
   for (const [name, value] of Object.entries(query))
@@ -115,9 +117,11 @@ async function request(
     headers: {
       authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(file === undefined ? {} : { 'content-type': 'text/csv' }),
       ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(file === undefined ? {} : { body: file }),
     ...(signal === undefined ? {} : { signal }),
   })
 }

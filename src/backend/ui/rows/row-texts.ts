@@ -79,3 +79,31 @@ export const undoTexts = {
   lost: 'The row has been changed since. It stays as it is.',
   dismiss: 'Dismiss',
 } as const
+
+export const importTexts = {
+  title: (table: string) => `Import into ${table}`,
+  file: 'CSV file',
+  choose: 'Choose a file',
+  hint: 'UTF-8, with commas, semicolons or tabs. The first line names the columns; at most 100,000 lines.',
+  existing: 'Rows that exist already',
+  addOnly: 'Are refused: all rows are new',
+  change: (columns: readonly string[]) =>
+    `Are changed, if ${columns.join(' and ')} ${columns.length === 1 ? 'is' : 'are'} the same`,
+  skip: 'Leave out columns that the table does not have',
+  start: 'Import',
+  sending: 'Sending the file',
+  checking: (rows: number) => `Checking: ${countOf(rows, 'row')}`,
+  importing: (rows: number, of: number) => `Importing: ${numbers.format(rows)} of ${countOf(of, 'row')}`,
+  done: (rows: number) => `${countOf(rows, 'row')} imported`,
+  nothing: 'Nothing was imported',
+  problems: (count: number) =>
+    count < 100
+      ? `Nothing was imported. Correct ${countOf(count, 'value')} and import the file again.`
+      : 'Nothing was imported. These are the first problems.',
+  line: 'Line',
+  column: 'Column',
+  reason: 'Reason',
+  whole: 'whole line',
+  again: 'Import again',
+  close: 'Close',
+} as const

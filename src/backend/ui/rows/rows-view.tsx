@@ -1,22 +1,26 @@
 import { Button } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { Suspense, useState } from 'react'
+import { Suspense, useState, type ReactNode } from 'react'
 import { tableTexts } from '../components/data-table-texts.ts'
 import { EmptyState } from '../components/empty-state.tsx'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { modeTexts } from '../components/mode-texts.ts'
 import { PageHeader } from '../components/page-header.tsx'
-import { ProblemAlert } from '../components/problem.tsx'
+import { announce } from '../components/announce.tsx'
+import { describeProblem, ProblemAlert } from '../components/problem.tsx'
+import { useHasScope } from '../shell/scope-gate.tsx'
 import { RowCount } from './row-count.tsx'
 import { RowFilters } from './row-filters.tsx'
 import { RowGrid } from './row-grid.tsx'
-import type { Description, Row, TablePlace } from './row-values.ts'
+import { joinQuery, type Description, type Row, type TablePlace } from './row-values.ts'
+import { exportFile } from './transfer.ts'
 import { rowTexts as texts } from './row-texts.ts'
 import { UndoBar } from './undo-bar.tsx'
 import type { RowChange } from './undo.ts'
 import { useRows } from './use-rows.ts'
 
+const ImportDialog = lazyPart(() => import('./import-dialog.tsx'), 'ImportDialog')
 const RowPanel = lazyPart(() => import('./row-panel.tsx'), 'RowPanel')
 
 interface RowsViewProps {
@@ -28,6 +32,7 @@ interface RowsViewProps {
 export function RowsView({ place, description }: RowsViewProps) {
   const { state, list } = useRows(place)
   const [opened, setOpened] = useState<Row | 'new'>()
+  const [isImporting, setImporting] = useState(false)
   const [last, setLast] = useState<RowChange>()
   const queries = useQueryClient()
   const refresh = () => void queries.invalidateQueries({ queryKey: ['rows', place.connection, place.table] })
@@ -40,7 +45,14 @@ export function RowsView({ place, description }: RowsViewProps) {
   )
   return (
     <div className="rows-page list">
-      <RowsHeader place={place} action={rows?.length === 0 && isWhole ? undefined : add} />
+      <RowsHeader place={place} action={rows?.length === 0 && isWhole ? undefined : add}>
+        {description.fixed.insert === null ? (
+          <Button variant="default" onClick={() => setImporting(true)}>
+            {texts.import}
+          </Button>
+        ) : null}
+        <ExportButton place={place} filter={joinQuery(state.query['filter'], state.query.sort)} />
+      </RowsHeader>
       <Notes description={description} />
       {rows?.length === 0 && isWhole ? (
         <EmptyState
@@ -80,6 +92,9 @@ export function RowsView({ place, description }: RowsViewProps) {
         />
       )}
       <Suspense>
+        {isImporting ? (
+          <ImportDialog {...{ place, description }} onImported={refresh} onClose={() => setImporting(false)} />
+        ) : null}
         {opened === undefined ? null : (
           <RowPanel
             {...{ place, description }}
@@ -97,8 +112,15 @@ export function RowsView({ place, description }: RowsViewProps) {
   )
 }
 
-function RowsHeader({ place, action }: { readonly place: TablePlace; readonly action: React.ReactNode }) {
+interface RowsHeaderProps {
+  readonly place: TablePlace
+  readonly action: ReactNode
+  readonly children: ReactNode
+}
+
+function RowsHeader({ place, action, children }: RowsHeaderProps) {
   const name = `${place.connection}.${place.table}`
+  const canRead = useHasScope('backend.read')
   return (
     <PageHeader
       title={<bdi translate="no">{place.table}</bdi>}
@@ -106,10 +128,26 @@ function RowsHeader({ place, action }: { readonly place: TablePlace; readonly ac
       mode={modeTexts.atOnce}
       action={action}
     >
-      <Button variant="default" renderRoot={(props) => <Link to="/tables/$name" params={{ name }} {...props} />}>
-        {texts.structure}
-      </Button>
+      {canRead ? (
+        <Button variant="default" renderRoot={(props) => <Link to="/tables/$name" params={{ name }} {...props} />}>
+          {texts.structure}
+        </Button>
+      ) : null}
+      {children}
     </PageHeader>
+  )
+}
+
+/** Downloads the rows that the filters find, in their order. */
+function ExportButton({ place, filter }: { readonly place: TablePlace; readonly filter: string | undefined }) {
+  const exporting = useMutation({
+    mutationFn: () => exportFile(place, filter),
+    onError: (error) => announce(describeProblem(error).message),
+  })
+  return (
+    <Button variant="default" loading={exporting.isPending} onClick={() => exporting.mutate()}>
+      {texts.export}
+    </Button>
   )
 }
 
