@@ -203,6 +203,12 @@ export const errors = defineErrors({
     message: 'Connection "{name}" has no migrations in this project',
     hint: '{hint}',
   },
+  WP_PROJECT_NO_TABLES: {
+    kind: 'user',
+    status: 500,
+    message: 'The project knows no tables of the connection "{connection}"',
+    hint: 'Connections with tables: {known}. waypost migrate writes their tables.json.',
+  },
   WP_PROJECT_MIGRATE_STOPPED: {
     kind: 'user',
     status: 500,

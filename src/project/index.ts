@@ -65,6 +65,7 @@ export { generateTable, type GeneratedTable, type GenerateTableOptions } from '.
 export { listPlugins, type ListedPlugin } from './list-plugins.ts'
 export { checkCommandNames, findCommandsTwice, readPluginCommands, type PluginCommands } from './plugin-commands.ts'
 export { shareWaypost } from '../plugin/index.ts'
+export { drawTables, listProjectTables, type ProjectTable } from './list-tables.ts'
 export { listRoutes, type ListedFolder, type ListedRoute, type ListOptions } from './list-routes.ts'
 export type { SuggestedRequest } from './suggest-requests.ts'
 export { createMigration, type CreateMigrationOptions } from './create-migration.ts'

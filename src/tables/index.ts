@@ -24,3 +24,4 @@ export {
   type EnumCheck,
   type IndexNames,
 } from './write-steps.ts'
+export { writeMermaid } from './write-mermaid.ts'

@@ -13,6 +13,7 @@ export const pageTitles = {
   tables: 'Tables',
   table: 'Table',
   rows: 'Rows',
+  diagram: 'Diagram',
   connections: 'Connections',
   connection: 'Connection',
   events: 'Events',

@@ -45,7 +45,11 @@ export function Page() {
             </Button>
           ) : undefined
         }
-      />
+      >
+        <Button variant="default" renderRoot={(props) => <Link to="/tables/diagram" {...props} />}>
+          {pageTitles.diagram}
+        </Button>
+      </PageHeader>
       <div className="stack-wide">
         <DataTable
           label={pageTitles.tables}
