@@ -41,7 +41,7 @@ export default class Tables extends WaypostCommand {
 
   #show(tables: readonly ProjectTable[]): void {
     if (tables.length === 0) {
-      this.note('No tables yet. Write a migration: waypost generate:migration create-todo')
+      this.note('No tables yet. Write a migration: waypost migrate:create create-todo --yaml')
       return
     }
     const cells = (of: (table: ProjectTable) => string) => tables.map(of)

@@ -63,7 +63,15 @@ export function locationOf(at: Span): Location {
 }
 
 /** Scopes of Waypost itself, which projects do not declare. */
-const ownScopes = ['consumer', 'backend.read', 'backend.operate', 'backend.write', 'backend.data', 'backend.deploy', 'backend.admin']
+const ownScopes = [
+  'consumer',
+  'backend.read',
+  'backend.operate',
+  'backend.write',
+  'backend.data',
+  'backend.deploy',
+  'backend.admin',
+]
 
 /** Records used scopes. If `scope:` declares any scope, an undeclared one is probably a typo. */
 export function recordScopes(
