@@ -24,7 +24,7 @@ export function writeLine(values: readonly unknown[], columns: readonly ColumnSn
 
 function writeField(value: unknown, column: ColumnSnapshot | undefined): string {
   if (value === null || value === undefined) return ''
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
   const isPlain = column !== undefined && plainTypes.has(column.type)
   const safe = !isPlain && formula.test(text) ? `'${text}` : text
   return safe === '' || /[",;\t\r\n]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

@@ -42,7 +42,7 @@ export function importRows(
   const stream = new Readable({ read() {} })
   const push = (line: ImportLine) => void stream.push(`${JSON.stringify(line)}\n`)
   const run = new Import(table, file, { ...options, caller, push })
-  run
+  void run
     .start()
     .then((rows) => push({ kind: 'done', rows }))
     .catch((error: unknown) => {

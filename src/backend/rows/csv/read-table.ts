@@ -41,14 +41,17 @@ export async function* readTable(
   try {
     for await (const records of parseCsv(createReadStream(file))) {
       if (header === undefined && records.length > 0) header = readHeader(table, records.shift()!, skipsUnknown)
-      if (header?.problems.length) return header.problems.forEach(report)
+      if (header !== undefined && header.problems.length > 0) {
+        for (const problem of header.problems) report(problem)
+        return
+      }
       lines += records.length
       if (lines > maxLines)
         throw new CsvProblem(records.at(-1)!.line, `The file has more than ${maxLines.toLocaleString('en')} lines`)
       yield records.flatMap((record) => {
         const row = readRow(table, header!, record)
         if (!Array.isArray(row)) return row as ReadRow
-        row.forEach(report)
+        for (const problem of row) report(problem)
         return []
       })
     }

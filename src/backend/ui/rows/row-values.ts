@@ -34,7 +34,7 @@ export function nameRow({ key }: Pick<Description, 'key'>, { values }: Row): str
 /** Returns the text of a value in a field; null stays null. */
 export function toText(value: unknown): string | null {
   if (value === null || value === undefined) return null
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** Returns the value of a text in a field. What is not a value of the type is sent as it is: the server says why. */

@@ -31,53 +31,30 @@ interface RowsViewProps {
 /** The rows of a table: filters, the grid, the panel of a row, and what undoes the last change. */
 export function RowsView({ place, description }: RowsViewProps) {
   const { state, list } = useRows(place)
-  const [opened, setOpened] = useState<Row | 'new'>()
-  const [isImporting, setImporting] = useState(false)
+  const [opened, setOpened] = useState<Row | 'new' | 'import'>()
   const [last, setLast] = useState<RowChange>()
   const queries = useQueryClient()
   const refresh = () => void queries.invalidateQueries({ queryKey: ['rows', place.connection, place.table] })
-  const rows = list.data?.entry
+  const close = () => setOpened(undefined)
+  const canAdd = description.fixed.insert === null
   const isWhole = !state.isFiltered && state.query.cursor === undefined && !list.isPlaceholderData
-  const add = (
-    <Button disabled={description.fixed.insert !== null} onClick={() => setOpened('new')}>
-      {texts.add}
-    </Button>
-  )
+  const isEmpty = list.data?.entry.length === 0 && isWhole
+  const add = canAdd ? <Button onClick={() => setOpened('new')}>{texts.add}</Button> : undefined
   return (
     <div className="rows-page list">
-      <RowsHeader place={place} action={rows?.length === 0 && isWhole ? undefined : add}>
-        {description.fixed.insert === null ? (
-          <Button variant="default" onClick={() => setImporting(true)}>
+      <RowsHeader place={place} action={isEmpty ? undefined : add}>
+        {canAdd ? (
+          <Button variant="default" onClick={() => setOpened('import')}>
             {texts.import}
           </Button>
         ) : null}
         <ExportButton place={place} filter={joinQuery(state.query['filter'], state.query.sort)} />
       </RowsHeader>
       <Notes description={description} />
-      {rows?.length === 0 && isWhole ? (
-        <EmptyState
-          title={texts.none}
-          text={description.fixed.insert === null ? texts.noneText : texts.noneFixed}
-          {...(description.fixed.insert === null && { action: add })}
-        />
+      {isEmpty ? (
+        <EmptyState title={texts.none} text={canAdd ? texts.noneText : texts.noneFixed} action={add} />
       ) : (
-        <>
-          <div className="filters" role="search">
-            <RowFilters description={description} state={state} />
-            <RowCount key={state.query['filter']} place={place} filter={state.query['filter']} />
-          </div>
-          {list.isError ? <ProblemAlert error={list.error} onRetry={() => void list.refetch()} /> : null}
-          {rows?.length === 0 ? (
-            <EmptyState title={tableTexts.noMatch} text={tableTexts.noMatchText} />
-          ) : rows === undefined ? null : (
-            <RowGrid
-              {...{ place, description, rows, state }}
-              isStale={list.isPlaceholderData}
-              onOpen={(row) => setOpened(row)}
-            />
-          )}
-          <Paging next={list.data?.next ?? undefined} state={state} />
-        </>
+        <RowList {...{ place, description, state, list }} onOpen={setOpened} />
       )}
       {last === undefined ? null : (
         <UndoBar
@@ -92,16 +69,15 @@ export function RowsView({ place, description }: RowsViewProps) {
         />
       )}
       <Suspense>
-        {isImporting ? (
-          <ImportDialog {...{ place, description }} onImported={refresh} onClose={() => setImporting(false)} />
-        ) : null}
-        {opened === undefined ? null : (
+        {opened === 'import' ? (
+          <ImportDialog {...{ place, description }} onImported={refresh} onClose={close} />
+        ) : opened === undefined ? null : (
           <RowPanel
             {...{ place, description }}
             row={opened === 'new' ? undefined : opened}
-            onClose={() => setOpened(undefined)}
+            onClose={close}
             onDone={(change) => {
-              setOpened(undefined)
+              close()
               setLast(change)
               refresh()
             }}
@@ -109,6 +85,30 @@ export function RowsView({ place, description }: RowsViewProps) {
         )}
       </Suspense>
     </div>
+  )
+}
+
+interface RowListProps extends RowsViewProps, ReturnType<typeof useRows> {
+  onOpen(row: Row): void
+}
+
+/** A page of rows with its filters. */
+function RowList({ place, description, state, list, onOpen }: RowListProps) {
+  const rows = list.data?.entry
+  return (
+    <>
+      <div className="filters" role="search">
+        <RowFilters description={description} state={state} />
+        <RowCount key={state.query['filter']} place={place} filter={state.query['filter']} />
+      </div>
+      {list.isError ? <ProblemAlert error={list.error} onRetry={() => void list.refetch()} /> : null}
+      {rows?.length === 0 ? (
+        <EmptyState title={tableTexts.noMatch} text={tableTexts.noMatchText} />
+      ) : rows === undefined ? null : (
+        <RowGrid {...{ place, description, rows, state, onOpen }} isStale={list.isPlaceholderData} />
+      )}
+      <Paging next={list.data?.next ?? undefined} state={state} />
+    </>
   )
 }
 
