@@ -24,6 +24,7 @@ import { measurePublish } from './publish.ts'
 import { measurePull } from './pull.ts'
 import { measureReload } from './reload.ts'
 import { measureRoutes } from './routes.ts'
+import { measureRows } from './rows.ts'
 import { isTiny } from './scale.ts'
 import { measureServe } from './serve.ts'
 import { measureStart } from './start.ts'
@@ -53,6 +54,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   media: measureMedia,
   uploads: measureUploads,
   tables: measureTables,
+  rows: measureRows,
   tokens: measureTokens,
   auth: measureAuth,
   logins: measureLogins,
