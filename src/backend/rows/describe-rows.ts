@@ -61,12 +61,11 @@ export function describeRows(describe: NonNullable<ActionClass['describe']>, pla
   const { table, key, internal } = identifyRows(place.tables.tables[place.name]!, kind)
   const tables = { [place.connection]: { tables: { ...place.tables.tables, [place.name]: table } } }
   const probe = makeProbe(describe, { ...place, all: tables, key })
-  const hidden = Object.keys(table.columns).flatMap((name) => {
-    const reason = probe(name)
-    return reason === undefined ? [] : [{ name, reason }]
-  })
-  const columns = Object.keys(table.columns).filter((name) => hidden.every((one) => one.name !== name))
-  const sortable = columns.filter((name) => table.columns[name]!.type !== 'json')
+  const found = Object.keys(table.columns).map((name) => ({ name, ...probe(name) }))
+  const hidden = found.flatMap(({ name, reason }) => (reason === undefined ? [] : [{ name, reason }]))
+  const shown = found.filter(({ reason }) => reason === undefined)
+  const columns = shown.map(({ name }) => name)
+  const sortable = shown.filter((one) => one.isSortable).map(({ name }) => name)
   const writable = columns.filter((name) => name !== internal && isWritable(table.columns[name]!))
   const config = {
     connection: place.connection,
@@ -75,7 +74,7 @@ export function describeRows(describe: NonNullable<ActionClass['describe']>, pla
     ...((table.key ?? []).length === 0 && { key: key.length === 0 ? sortable : key }),
     ...(table.view !== true && { write: writable }),
     sortable,
-    filter: columns.filter((name) => isFilterable(name)),
+    filter: shown.filter((one) => one.isFilterable).map(({ name }) => name),
     limit: { default: rowsPerPage, max: maxRowsPerPage },
     ...makeJsonLimits(table, columns),
   }
@@ -84,12 +83,7 @@ export function describeRows(describe: NonNullable<ActionClass['describe']>, pla
     if (operation !== 'list' && table.view === true) return { problem: 'It is a view' }
     if (operation !== 'list' && operation !== 'insert' && key.length === 0)
       return { problem: 'No column identifies a row' }
-    const use = { method, path, public: false, declared: { responses: {} }, schemas: {}, events: {}, connections: {} }
-    const described = describe(
-      { ...config, ...more },
-      { ...use, databases: place.databases, actions: {}, methods: {} },
-      tables,
-    )
+    const described = describe({ ...config, ...more }, { ...use, method, path, databases: place.databases }, tables)
     const problem = described.problems?.find(({ severity }) => severity !== 'warning')
     return problem === undefined
       ? { method: toMethod(described, method, { ...config, ...more }), path }
@@ -120,24 +114,50 @@ function identifyRows(
   return { table: { ...table, columns: { ...columns, [internal]: column } }, key: [internal], internal }
 }
 
-/** Returns a function that returns why the class does not support a column. */
+/** What the class supports of a column. */
+interface Support {
+  /** Why it cannot be shown. */
+  readonly reason: string | undefined
+  readonly isSortable: boolean
+  readonly isFilterable: boolean
+}
+
+interface Probed extends TablePlace {
+  readonly all: Readonly<Record<string, TablesSnapshot>>
+  readonly key: readonly string[]
+}
+
+/** Returns a function that finds out what the class supports of a column. */
 function makeProbe(
   describe: NonNullable<ActionClass['describe']>,
-  {
-    connection,
-    name: table,
-    databases,
-    all,
-    key,
-  }: TablePlace & { readonly all: Readonly<Record<string, TablesSnapshot>>; readonly key: readonly string[] },
+  { connection, name: table, databases, all, key }: Probed,
 ) {
-  const use = { method: 'GET', path: '/row', public: false, declared: { responses: {} }, schemas: {}, events: {} }
-  return (name: string): string | undefined => {
-    const config = { connection, table, columns: [name], key: key.length === 0 ? [name] : key }
-    const { problems = [] } = describe(config, { ...use, connections: {}, databases, actions: {}, methods: {} }, all)
-    return problems.find(({ at, severity }) => at === '/columns/0' && severity !== 'warning')?.message
+  return (name: string): Support => {
+    const config = { connection, table, columns: [name], sortable: [name], filter: [name] }
+    const keyed = {
+      ...config,
+      ...((all[connection]!.tables[table]!.key ?? []).length === 0 && { key: key.length === 0 ? [name] : key }),
+    }
+    const { problems = [] } = describe(keyed, { ...use, method: 'GET', path: '/row', databases }, all)
+    const problemAt = (at: string) => problems.find((one) => one.at === at && one.severity !== 'warning')?.message
+    return {
+      reason: problemAt('/columns/0'),
+      isSortable: problemAt('/sortable/0') === undefined,
+      isFilterable: problemAt('/filter/0') === undefined && isFilterable(name),
+    }
   }
 }
+
+/** No route of the project: its actions have no rules for the rows that are shown here. */
+const use = {
+  public: false,
+  declared: { responses: {} },
+  schemas: {},
+  events: {},
+  connections: {},
+  actions: {},
+  methods: {},
+} as const
 
 function isWritable({ generated, form, written }: ColumnSnapshot): boolean {
   return generated !== true && (form !== 'mixed' || written !== undefined)

@@ -5,7 +5,9 @@ import type { CsvField } from './parse-csv.ts'
 const formula = /^'*[=+\-@\t\r]/
 const escaped = /^'+[=+\-@\t\r]/
 
+/** Types whose values are never formulas. */
 const plainTypes: ReadonlySet<string> = new Set([
+  'numeric',
   'id',
   'integer',
   'bigint',
@@ -38,7 +40,7 @@ export const unset = Symbol('unset')
  * @throws SyntaxError for a JSON column
  */
 export function readField({ text, isQuoted }: CsvField, column: ColumnSnapshot): unknown {
-  const { type } = column
+  const type: string = column.type
   if (text === '' && !isQuoted)
     return column.null === true ? null : column.default === true || type === 'id' ? unset : ''
   switch (type) {
@@ -47,18 +49,20 @@ export function readField({ text, isQuoted }: CsvField, column: ColumnSnapshot):
     case 'number':
       return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
     case 'bigint':
+    case 'numeric':
       return text.trim()
     case 'boolean':
       return booleans.get(text.trim().toLowerCase()) ?? text
     case 'timestamp':
       return text.replace(localTime, '$1T$2Z')
     case 'json':
+    case 'array':
       return JSON.parse(text) as unknown
     case 'date':
     case 'uuid':
       return text.trim()
     default:
-      return column.type.endsWith('[]') ? (JSON.parse(text) as unknown) : escaped.test(text) ? text.slice(1) : text
+      return escaped.test(text) ? text.slice(1) : text
   }
 }
 

@@ -55,5 +55,5 @@ export function ReferenceLink({ place, description, column, row }: ReferenceProp
 }
 
 export function isRight({ type, as }: RowColumn): boolean {
-  return isNumber(type) || type === 'bigint' || (as ?? '').startsWith('numeric')
+  return isNumber(type) || type === 'bigint' || type === 'numeric' || (as ?? '').startsWith('numeric')
 }

@@ -27,7 +27,7 @@ export function RowEditor({ column, text, error, label, canGenerate, onChange }:
     onChange: (event: { readonly currentTarget: { readonly value: string } }) => onChange(event.currentTarget.value),
   }
   if (values !== null || type === 'boolean') return <ChoiceField {...field} options={values ?? ['true', 'false']} />
-  if (type === 'json' || type.endsWith('[]')) return <JsonField {...field} isFixed={column.fixed} />
+  if (type === 'json' || type === 'array') return <JsonField {...field} isFixed={column.fixed} />
   if (type === 'text') return <LongField {...field} max={column.length} />
   if (type === 'date') return <TextInput {...field} type="date" max="9999-12-31" />
   if (type === 'timestamp' && !column.fixed)
@@ -42,7 +42,9 @@ export function RowEditor({ column, text, error, label, canGenerate, onChange }:
         <TextInput {...field} />
       </WithButton>
     )
-  return <TextInput {...field} inputMode={isNumber(type) || type === 'bigint' ? 'decimal' : 'text'} />
+  return (
+    <TextInput {...field} inputMode={isNumber(type) || type === 'bigint' || type === 'numeric' ? 'decimal' : 'text'} />
+  )
 }
 
 interface FieldProps {

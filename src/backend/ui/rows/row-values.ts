@@ -42,7 +42,7 @@ export function toValue({ type }: RowColumn, text: string | null): unknown {
   if (text === null) return null
   if (isNumber(type) && text.trim() !== '' && Number.isFinite(Number(text))) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
-  if (type.endsWith('[]')) return parseOr(text)
+  if (type === 'array') return parseOr(text)
   return text
 }
 
