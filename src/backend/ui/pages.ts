@@ -102,12 +102,6 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/tables.tsx'),
   },
   {
-    path: '/tables/diagram',
-    title: pageTitles.diagram,
-    scopes: ['backend.read', 'backend.data'],
-    load: () => import('./pages/diagram.tsx'),
-  },
-  {
     path: '/tables/$name',
     title: pageTitles.table,
     scopes: ['backend.read'],

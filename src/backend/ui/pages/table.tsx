@@ -23,12 +23,19 @@ const TableEditor = lazyPart(() => import('../editors/table.tsx'), 'TableEditor'
 type Table = Entry<'GET /table'>
 type Column = Table['columns'][number]
 
+const DiagramPage = lazyPart(() => import('../diagram/diagram-page.tsx'), 'DiagramPage')
 const NewTable = lazyPart(() => import('../editors/table.tsx'), 'NewTable')
 
 export function Page() {
   const { name: full = '' } = useParams({ strict: false })
   const canEdit = useCanEdit()
   // The names of tables have a dot.
+  if (full === 'diagram')
+    return (
+      <Suspense fallback={<Skeleton height={160} />}>
+        <DiagramPage />
+      </Suspense>
+    )
   if (full !== 'new' || !canEdit) return <ExistingTable full={full} canEdit={canEdit} />
   return (
     <Suspense fallback={<Skeleton height={160} />}>

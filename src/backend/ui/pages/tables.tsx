@@ -46,7 +46,10 @@ export function Page() {
           ) : undefined
         }
       >
-        <Button variant="default" renderRoot={(props) => <Link to="/tables/diagram" {...props} />}>
+        <Button
+          variant="default"
+          renderRoot={(props) => <Link to="/tables/$name" params={{ name: 'diagram' }} {...props} />}
+        >
           {pageTitles.diagram}
         </Button>
       </PageHeader>

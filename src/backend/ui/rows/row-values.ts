@@ -16,8 +16,8 @@ export type RowDraft = Readonly<Record<string, string | null | undefined>>
 /** The columns in the order of the grid: the key, then others; not the place where the database stores the row. */
 export function orderColumns({ columns, key, internal }: Description): readonly RowColumn[] {
   const own = columns.filter(({ name }) => name !== internal)
-  const isKey = ({ name }: RowColumn) => key.includes(name)
-  return [...own.filter(isKey), ...own.filter((one) => !isKey(one))]
+  const first = key.flatMap((name) => own.find((one) => one.name === name) ?? [])
+  return [...first, ...own.filter((one) => !first.includes(one))]
 }
 
 /** The key of a row in the API. */

@@ -7,18 +7,20 @@ import { tablesQuery } from '../api/definition.ts'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
-import { Diagram } from '../diagram/diagram.tsx'
+import { Diagram } from './diagram.tsx'
 import { useServerDraft } from '../edit/draft.ts'
+import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
 import { pageTitles } from '../page-titles.ts'
-import { tablesTexts } from './table-texts.ts'
-import '../diagram/diagram.css'
+import { tablesTexts } from '../pages/table-texts.ts'
+import './diagram.css'
 
 const texts = {
   text: 'Tables and what they refer to, with the columns of keys and references first.',
   draft: 'What only the draft has is marked as new.',
 } as const
 
-export function Page() {
+export function DiagramPage() {
+  useCrumbTitle(pageTitles.diagram)
   const { data, error, refetch } = useQuery(tablesQuery)
   const isServer = useServerDraft() !== undefined
   const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false })
