@@ -46,12 +46,14 @@ export function Page() {
           ) : undefined
         }
       >
-        <Button
-          variant="default"
-          renderRoot={(props) => <Link to="/tables/$name" params={{ name: 'diagram' }} {...props} />}
-        >
-          {pageTitles.diagram}
-        </Button>
+        {canRead ? (
+          <Button
+            variant="default"
+            renderRoot={(props) => <Link to="/tables/$name" params={{ name: 'diagram' }} {...props} />}
+          >
+            {pageTitles.diagram}
+          </Button>
+        ) : null}
       </PageHeader>
       <div className="stack-wide">
         <DataTable
