@@ -167,6 +167,11 @@ describe('problems of embedded rows', () => {
       { Other: { ...bookApi.Comments, where: { rank: '$params.rank' } } },
     ],
     [
+      'more rows than a page may have',
+      only({ x: { from: 'Comments', by: 'book_id', limit: 400 } }, { embed_always: ['x'] }),
+      ['/embed/x/limit 16 rows with 400 others each are more than 5000'],
+    ],
+    [
       'a filter by several rows',
       { filter: ['comments.text'], unindexed: ['title'] },
       ['/filter/0 Lists cannot be filtered by "comments.text": "comments" is several rows'],

@@ -5,7 +5,7 @@ import { describeRow } from '../schemas.ts'
 import { checkColumn, columnOf, columnsForCallers, type TableUse } from '../table-use.ts'
 import type { Writing } from '../writing.ts'
 import { findAccess, isNarrower } from './embed-access.ts'
-import { defaultEmbedLimit, type EmbedConfig } from './embed-config.ts'
+import { defaultEmbedLimit, maxEmbeddedRows, type EmbedConfig } from './embed-config.ts'
 import { referTo, type ResolvedEmbed } from './describe-embeds.ts'
 import { findTarget, type EmbedTarget } from './find-target.ts'
 
@@ -17,7 +17,7 @@ export function resolveEmbeds(table: TableUse, writing: Writing): readonly Resol
       table.report(`/embed_always/${index}`, `"embed" has no "${name}"`, {
         unknown: { name, known: Object.keys(embed) },
       })
-  return Object.entries(embed).flatMap(([name, config]) => {
+  const found = Object.entries(embed).flatMap(([name, config]) => {
     if (writing.columns.includes(name))
       table.report(`/embed/${name}`, `"${name}" is a column of the rows`, { hint: 'Choose another name' })
     const target = findTarget(name, config, table)
@@ -29,6 +29,24 @@ export function resolveEmbeds(table: TableUse, writing: Writing): readonly Resol
     const row = as === undefined ? describeRow(plan.columns, known) : { $ref: referTo(as) }
     return { plan, row, known }
   })
+  if (table.operation === 'list') checkNumbers(found, table)
+  return found
+}
+
+/** A page of the default size must be able to have the rows. */
+function checkNumbers(embeds: readonly ResolvedEmbed[], { config: { limit = {} }, report }: TableUse): void {
+  const { max = 100, default: normal = Math.min(16, max) } = limit
+  const most = Math.floor(maxEmbeddedRows / normal)
+  const always = embeds.reduce((sum, { plan }) => sum + (plan.always ? (plan.many?.limit ?? 0) : 0), 0)
+  for (const { plan } of embeds) {
+    const others = plan.always ? 0 : always
+    const rows = others + (plan.always ? always : (plan.many?.limit ?? 0))
+    if (plan.many === undefined || rows <= most) continue
+    report(`/embed/${plan.name}/limit`, `${normal} rows with ${rows} others each are more than ${maxEmbeddedRows}`, {
+      severity: plan.always ? 'error' : 'warning', // a row alone may have as many
+      hint: 'Lower "limit" of the embed, or the default limit of the list',
+    })
+  }
 }
 
 interface Resolving {
