@@ -29,12 +29,26 @@ export function makeRowsWriter({ types }: TablePlan, kind: DatabaseKind, use: Bi
     const writeRow = (row: Row) => {
       const values = parts.map(({ name, bind, prefix }) => {
         const value = Object.hasOwn(row, name) ? bind(row[name]) : null
-        return prefix + (typeof value === 'bigint' ? String(value) : JSON.stringify(value))
+        return prefix + writeValue(value, types[name]!.items?.type === 'json')
       })
       return `${start}${values.join()}${end}`
     }
     return `[${rows.map(writeRow).join()}]`
   }
+}
+
+/** @param hasTexts whether the elements of a list are JSON texts */
+function writeValue(value: unknown, hasTexts = false): string {
+  if (typeof value === 'bigint') return String(value)
+  if (value instanceof Uint8Array) return JSON.stringify(`\\x${Buffer.from(value).toString('hex')}`)
+  if (!isList(value)) return JSON.stringify(value)
+  const items = value.toPostgres().map((one) => (hasTexts && typeof one === 'string' ? one : writeValue(one)))
+  return `[${items.join()}]`
+}
+
+/** Whether a value is what `bindList` makes for PostgreSQL. */
+function isList(value: unknown): value is { toPostgres(): readonly unknown[] } {
+  return typeof value === 'object' && value !== null && 'toPostgres' in value
 }
 
 const element = quote('~element')
@@ -50,7 +64,10 @@ export function readRows(
 ): string {
   const rows = values.add(({ list }) => list)
   if (kind === 'sqlite') {
-    values.bodyColumn = (name) => `${element}."value" ->> ${columns.indexOf(name)}`
+    values.bodyColumn = (name) => {
+      const value = `${element}."value" ->> ${columns.indexOf(name)}`
+      return types[name]!.type === 'bytes' ? `unhex(substr(${value}, 3))` : value
+    }
     return `json_each(${rows}) as ${element}`
   }
   values.bodyColumn = (name) =>

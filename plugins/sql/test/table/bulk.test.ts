@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
+import type { ColumnSnapshot } from 'waypost'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
 import { orderApi, orders } from './order-table.ts'
-import { openTableApi, users, type TableApi } from '../../../../test/support/table-api.ts'
+import { openTableApi, users, type Result, type TableApi } from '../../../../test/support/table-api.ts'
 
 const row = (total: number, more: object = {}) => ({ total, title: 'Milk', ...more })
 
@@ -108,6 +109,58 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 function isWritable(name: string): boolean {
   return !['id', 'status', 'version', 'insert_date'].includes(name)
 }
+
+for (const kind of ['sqlite', 'postgresql'] as const)
+  test(`values of each further type are the same as in single rows, ${kind}`, async (t) => {
+    const postgres = kind === 'postgresql' ? await startPostgres() : undefined
+    t.after(() => postgres?.stop())
+    const columns = {
+      id: { type: 'integer' },
+      price: { type: 'numeric', precision: 10, scale: 2, null: true },
+      bytes: { type: 'bytes', null: true },
+      ...(kind === 'postgresql' && {
+        state: { type: 'enum', values: ['open', 'closed'], null: true },
+        tags: { type: 'array', items: { type: 'text' }, null: true },
+        days: { type: 'array', items: { type: 'bigint' }, null: true },
+        parts: { type: 'array', items: { type: 'json' }, null: true },
+        span: { type: 'literal', as: 'interval', null: true },
+      }),
+    } satisfies Record<string, ColumnSnapshot>
+    const names = Object.keys(columns)
+    await using api = await openTableApi({
+      url: await postgres?.createDatabase(),
+      tables: { app_value: { columns, key: ['id'] } },
+      config: { table: 'app_value', columns: names, write: names, bulk: 10 },
+      routes: ['POST /value'],
+      schema:
+        kind === 'sqlite'
+          ? ['create table app_value (id integer primary key, price decimal_integer(10,2), bytes blob)']
+          : [
+              `create type state as enum ('open', 'closed')`,
+              `create table app_value (id integer primary key, price numeric(10, 2), bytes bytea, state state,
+                tags text[], days bigint[], parts jsonb[], span interval)`,
+            ],
+    })
+    const first = { price: '-12.30', bytes: 'AP8i' }
+    const more = {
+      state: 'closed',
+      tags: ['a', '"{},\\', ''],
+      days: [1, '9223372036854775807'],
+      parts: [{ a: [1] }, 'text', null],
+      span: '1 day',
+    }
+    const rows = [{}, kind === 'sqlite' ? first : { ...first, ...more }, { price: null, bytes: null }]
+    const post = (from: number, list: boolean) => {
+      const body = rows.map((row, index) => ({ id: from + index, ...row }))
+      return list ? [body] : body
+    }
+    const read = ({ body }: Result) => [body].flat().map(({ id: _, ...row }) => row as unknown)
+    const bulk = read(await api.call('POST /value', { body: post(1, true)[0] }))
+    const single: unknown[] = []
+    for (const body of post(11, false)) single.push(...read(await api.call('POST /value', { body })))
+    assert.deepEqual(bulk, single)
+    assert.deepEqual((bulk[1] as { price: unknown; bytes: unknown }).bytes, first.bytes)
+  })
 
 for (const kind of ['sqlite', 'postgresql'] as const)
   test(`names and values of any characters are only names and values, ${kind}`, async (t) => {
