@@ -55,8 +55,9 @@ export interface RowWorld extends AsyncDisposable {
 export async function openShop(
   systemUrl: string,
   variables: Readonly<Record<string, string>> = { WAYPOST_BACKEND_DATA: 'on' },
+  more: Readonly<Record<string, string>> = {},
 ): Promise<RowWorld> {
-  const server = await openProjectServer({ files: shopFiles, systemUrl, variables, keepsFiles: true })
+  const server = await openProjectServer({ files: { ...shopFiles, ...more }, systemUrl, variables, keepsFiles: true })
   const run = async (...statements: readonly string[]) => {
     for (const text of statements) await server.host.system.db.executeQuery(CompiledQuery.raw(text))
   }

@@ -12,9 +12,11 @@ const requests = [
   'POST /table/System/shop_customer/row',
   'PATCH /table/System/shop_customer/row/%5B1%5D',
   'DELETE /table/System/shop_customer/row/%5B1%5D',
+  'GET /table/System/shop_customer/export',
+  'POST /table/System/shop_customer/import',
 ] as const
 
-const bodyOf = (line: string) => (line.startsWith('P') ? {} : undefined)
+const bodyOf = (line: string) => (line.startsWith('P') && !line.endsWith('import') ? {} : undefined)
 
 test('rows need the scope backend.data, which no other scope includes and only its holders can give', async () => {
   await using world = await openShop('sqlite:system.db')
@@ -49,4 +51,28 @@ test('a server shows rows only if its environment says so', async () => {
   const answer = await others('GET /table/System/shop_customer')
   assert.doesNotMatch(answer.text, /WAYPOST_BACKEND_DATA/)
   assert.equal((await others('GET /table')).status, 200)
+})
+
+test('rows of other connections are shown too, and their changes are audited in System', async () => {
+  await using world = await openShop('sqlite:system.db', undefined, {
+    'waypost.yml': 'routes: {}\nconnection:\n  Extra: { class: sqlite, config: { file: extra.db } }\n',
+    'migrations/Extra/0001-note.yml': 'create_table: { note: { columns: { id: id, text: text } } }\n',
+  })
+  const added = await world.call('POST /table/Extra/note/row', { text: 'hello' })
+  assert.equal(added.status, 201, added.text)
+  const line = '/table/Extra/note/row/%5B1%5D'
+  const changed = await world.call(`PATCH ${line}`, { text: 'bye' }, { 'if-match': added.body.etag })
+  assert.equal(changed.body.values.text, 'bye', changed.text)
+  assert.equal((await world.call(`DELETE ${line}`, undefined, { 'if-match': added.body.etag })).status, 412)
+  const file = await world.call('POST /table/Extra/note/import', 'text\none\ntwo\n', { 'content-type': 'text/csv' })
+  assert.match(file.text, /"kind":"done","rows":2/)
+  const { body } = await world.call('GET /audit?kind=row')
+  assert.deepEqual(
+    body.entry.map(({ action, subject }: { action: string; subject: object }) => [action, subject]),
+    [
+      ['row.import', { id: null, name: 'Extra.note' }],
+      ['row.change', { id: '1', name: 'Extra.note' }],
+      ['row.add', { id: '1', name: 'Extra.note' }],
+    ],
+  )
 })
