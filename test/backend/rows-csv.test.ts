@@ -119,10 +119,18 @@ describeEachSystem('rows as CSV files', ({ newSystem }) => {
     assert.equal(view.status, 409)
   })
 
+  test('new rows get ids after those that were imported', async () => {
+    const { end, text } = await load('shop_order', `id,customer_id\n1,${id(1)}\n40,${id(1)}\n`)
+    assert.deepEqual(end, { kind: 'done', rows: 2 }, text)
+    const added = await world.call('POST /table/System/shop_order/row', { customer_id: id(1) })
+    assert.equal(added.status, 201, added.text)
+    assert.ok(added.body.values.id > 40)
+  })
+
   test('exports and imports are in the audit log', async () => {
     const { body } = await world.call('GET /audit?action=row.import')
-    assert.equal(body.entry.length, 4)
-    assert.deepEqual(body.entry[0].after, { columns: ['id', 'email'], rows: 1 })
+    assert.equal(body.entry.length, 5)
+    assert.deepEqual(body.entry[0].after, { columns: ['id', 'customer_id'], rows: 2 })
     const { body: exports } = await world.call('GET /audit?action=row.export')
     assert.deepEqual(exports.entry[0].after, { columns: ['active', 'email', 'id', 'name'] })
   })

@@ -88,8 +88,9 @@ export class RowTable {
 
   async insert(values: RowValues, caller: RowCaller): Promise<TaggedRow> {
     const method = this.#method('insert')
-    return this.transaction(caller, async (audit) => {
+    return this.transaction(caller, async (audit, client) => {
       const text = await method.call({ body: this.toBody(values) }, caller)
+      await this.advanceIds(client, Object.keys(values))
       const row = this.#tag(this.#parse(text!) as RowValues)
       await audit('row.add', { key: this.keyOf(row), columns: Object.keys(values) })
       return row
@@ -141,6 +142,16 @@ export class RowTable {
         return this.transaction(caller, work, attempts - 1)
       throw error
     }
+  }
+
+  /**
+   * Lets ids continue after those that were inserted explicitly: PostgreSQL would give them to new rows, which would then
+   * be refused.
+   */
+  async advanceIds(client: unknown, written: readonly string[]): Promise<void> {
+    const { kind, name, table } = this.options
+    const id = written.find((column) => table.columns[column]?.type === 'id')
+    if (kind === 'postgresql' && id !== undefined) await advanceId(client as System['db'], name, id)
   }
 
   /** Writes an audit row of something that changes no row. */
@@ -237,4 +248,26 @@ export type WriteRowAudit = (action: RowAction, facts: RowFacts) => Promise<void
 /** Makes a change fail if another transaction has changed the row since it was read. */
 async function isolate(client: unknown): Promise<void> {
   await sql`set transaction isolation level repeatable read`.execute(client as System['db'])
+}
+
+/** Does nothing if the role of the connection may not use the sequence. */
+async function advanceId(db: System['db'], table: string, id: string): Promise<void> {
+  const name = sql.id(...table.split('.'))
+  const sequence = sql`cast(pg_get_serial_sequence(${quoteAll(table)}, ${id}) as regclass)`
+  await sql`savepoint waypost_ids`.execute(db)
+  try {
+    await sql`select setval(${sequence}, greatest((select max(${sql.id(id)}) from ${name}), nextval(${sequence})))`.execute(
+      db,
+    )
+  } catch {
+    await sql`rollback to savepoint waypost_ids`.execute(db)
+  }
+  await sql`release savepoint waypost_ids`.execute(db)
+}
+
+function quoteAll(table: string): string {
+  return table
+    .split('.')
+    .map((part) => `"${part.replaceAll('"', '""')}"`)
+    .join('.')
 }

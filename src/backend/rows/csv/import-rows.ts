@@ -90,6 +90,7 @@ class Import {
         push({ kind: 'progress', step: 'import', rows: imported, of: count })
       }
       if (this.#problems > 0) throw new Refused()
+      await this.#table.advanceIds(client, [...columns])
       await audit('row.import', { rows: imported, columns: [...columns] })
       return imported
     })
