@@ -215,6 +215,7 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     'backend.admin': ['Audit', 'Users', 'Clients', 'Scopes', 'Tokens'],
     ...(isLong
       ? {
+          'backend.data': ['Tables'],
           'backend.write': [],
           'backend.deploy': [],
           'backend.operate backend.deploy': ['Cronjobs', 'Deliveries', 'Subscriptions'],

@@ -84,7 +84,7 @@ describe('forced colors', { timeout: 300_000 }, () => {
         await box('backend.write').uncheck()
         const some = await paint(root.filter({ has: all }))
         assert.ok(!some.equals(full), 'a checkbox of some')
-        for (const scope of ['read', 'operate', 'deploy', 'admin']) await box(`backend.${scope}`).uncheck()
+        for (const scope of ['read', 'data', 'operate', 'deploy', 'admin']) await box(`backend.${scope}`).uncheck()
         const none = await paint(root.filter({ has: all }))
         assert.ok(!none.equals(some) && !none.equals(full), 'a checkbox of none')
         await storeScreenshot(page, `forced colors user ${colorScheme}`)
