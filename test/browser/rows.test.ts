@@ -75,7 +75,7 @@ describe('the rows of a table', () => {
 
     await goTo(page, '/tables/System.shop_order/rows', 'shop_order')
     await page
-      .getByRole('row', { name: /Open row 3/ })
+      .getByRole('row', { name: /^Open row 3 / })
       .getByRole('link', { name: 'Open the row in shop_customer' })
       .click()
     await page.getByText('customer2@example.com').waitFor()
