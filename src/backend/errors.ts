@@ -108,51 +108,6 @@ export const errors = defineErrors({
     message: 'Someone else has changed this in the meantime',
     hint: 'Compare with the current state, which is in "current", and send the change again with its ETag in If-Match.',
   },
-  WP_BACKEND_DATA_OFF: {
-    kind: 'user',
-    status: 403,
-    message: 'The backend of this server does not show rows: WAYPOST_BACKEND_DATA is not "on"',
-    hint: 'Set WAYPOST_BACKEND_DATA=on in the environment of the server and restart it. Then give the scope backend.data to those who may see and change rows.',
-  },
-  WP_BACKEND_TABLE_UNKNOWN: {
-    kind: 'user',
-    status: 404,
-    message: 'The active release knows no table "{table}" of the connection {connection}',
-    hint: 'The page Tables lists the known ones. Run waypost migrate, which writes tables.json, and deploy.',
-  },
-  WP_BACKEND_ROWS_FIXED: {
-    kind: 'user',
-    status: 409,
-    message: 'Rows of "{table}" cannot be changed so: {problem}',
-  },
-  WP_BACKEND_ROW_KEY: {
-    kind: 'user',
-    status: 400,
-    message: 'A row of "{table}" is identified by {key}: send a JSON array with one value for each',
-  },
-  WP_BACKEND_ROW_JSON: {
-    kind: 'user',
-    status: 400,
-    message: 'The value of "{column}" is not JSON',
-  },
-  WP_BACKEND_IMPORT_BUSY: {
-    kind: 'user',
-    status: 503,
-    message: 'This server is importing another file',
-    hint: 'Try again when it is done.',
-  },
-  WP_BACKEND_IMPORT_SIZE: {
-    kind: 'user',
-    status: 413,
-    message: 'The file has more than {limit} bytes',
-    hint: 'Divide it, or load it with the tools of the database.',
-  },
-  WP_BACKEND_ROW_CONDITION: {
-    kind: 'user',
-    status: 428,
-    message: 'Send If-Match with the etag of the row',
-    hint: 'It is in the list of rows. Without it, a change of someone else could be lost.',
-  },
   WP_BACKEND_METHOD_UNKNOWN: {
     kind: 'user',
     status: 404,

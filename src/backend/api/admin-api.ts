@@ -12,6 +12,7 @@ import {
 import type { Draft } from '../draft/draft.ts'
 import { findActor } from '../deploy/actor.ts'
 import { errors, ProblemWith } from '../errors.ts'
+import { errors as rowErrors } from '../rows/errors.ts'
 import { makeRateLimit } from '../deploy/limit-requests.ts'
 import {
   assertMatches,
@@ -70,7 +71,7 @@ function authorizeRoute(route: AdminRoute, guard: Guard, { host, draft, rows }: 
   return async (request: FastifyRequest) => {
     await check(request)
     if (needsRecentPassword === true) assertRecentPassword(request.headers.authorization, host.clock.now())
-    if (usesRows === true && rows === undefined) throw errors.WP_BACKEND_DATA_OFF()
+    if (usesRows === true && rows === undefined) throw rowErrors.WP_BACKEND_DATA_OFF()
     if (usesDraft !== true) return
     if (draft === undefined) throw errors.WP_BACKEND_DRAFT()
     // The address of the socket: a proxy could send any other one.

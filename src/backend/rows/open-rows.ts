@@ -12,7 +12,7 @@ import {
   type ManifestAction,
 } from '../../release/index.ts'
 import { makeCallable, makeSchemaCache, type ContextSources } from '../../runtime/index.ts'
-import { errors } from '../errors.ts'
+import { errors } from './errors.ts'
 import { describeRows, rowOperations, type DescribedRowMethod } from './describe-rows.ts'
 import { RowTable, type RowMethod, type RowTableOptions } from './row-table.ts'
 

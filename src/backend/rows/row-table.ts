@@ -9,7 +9,7 @@ import {
   type MethodInput,
 } from '../../runtime/index.ts'
 import { writeAudit, type Actor, type AuditEntry, type System } from '../../store/index.ts'
-import { errors } from '../errors.ts'
+import { errors } from './errors.ts'
 import type { DescribedRows, RowOperation } from './describe-rows.ts'
 import { parseExact } from './exact-json.ts'
 

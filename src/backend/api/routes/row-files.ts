@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { exportRows } from '../../rows/csv/export-rows.ts'
 import { importRows } from '../../rows/csv/import-rows.ts'

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { ColumnSnapshot } from '../../../contract/index.ts'
-import { errors } from '../../errors.ts'
+import { errors } from '../../rows/errors.ts'
 import type { RowCaller, RowTable, TaggedRow } from '../../rows/row-table.ts'
 import { findReferring } from '../../rows/find-referring.ts'
 import { ChangedRecord, defineRoute, type AdminCall } from '../route.ts'
@@ -198,8 +198,8 @@ function readSelection({ condition, params: { key } }: AdminCall & { params: Sta
   return {
     key: readKey(key, of),
     check(current: TaggedRow) {
-      const tags = condition.split(',').map((one) => one.trim())
-      if (!tags.includes(current.etag) && !tags.includes('*')) throw new ChangedRecord(current, current.etag)
+      const tags = new Set(condition.split(',').map((one) => one.trim()))
+      if (!tags.has(current.etag) && !tags.has('*')) throw new ChangedRecord(current, current.etag)
     },
   }
 }

@@ -61,7 +61,15 @@ const listeners = defineRoute({
   async handle({ host }) {
     const listed = await listHostListeners(host)
     const entry = listed.map(({ name: own, event, counts, day: { runs, failures, p50Ms, p95Ms } }) => {
-      return { name: own, event: event ?? null, ...counts, runs, failures, p50_ms: p50Ms ?? null, p95_ms: p95Ms ?? null }
+      return {
+        name: own,
+        event: event ?? null,
+        ...counts,
+        runs,
+        failures,
+        p50_ms: p50Ms ?? null,
+        p95_ms: p95Ms ?? null,
+      }
     })
     return { entry }
   },

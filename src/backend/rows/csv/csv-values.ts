@@ -41,8 +41,7 @@ export const unset = Symbol('unset')
  */
 export function readField({ text, isQuoted }: CsvField, column: ColumnSnapshot): unknown {
   const type: string = column.type
-  if (text === '' && !isQuoted)
-    return column.null === true ? null : column.default === true || type === 'id' ? unset : ''
+  if (text === '' && !isQuoted) return readEmpty(column)
   switch (type) {
     case 'id':
     case 'integer':
@@ -64,6 +63,11 @@ export function readField({ text, isQuoted }: CsvField, column: ColumnSnapshot):
     default:
       return escaped.test(text) ? text.slice(1) : text
   }
+}
+
+function readEmpty({ type, null: isNullable, default: hasDefault }: ColumnSnapshot): unknown {
+  if (isNullable === true) return null
+  return hasDefault === true || type === 'id' ? unset : ''
 }
 
 const booleans: ReadonlyMap<string, boolean> = new Map([

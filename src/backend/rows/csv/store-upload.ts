@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { releasePath, reservePath } from '../../../runtime/index.ts'
-import { errors } from '../../errors.ts'
+import { errors } from '../errors.ts'
 
 export const maxUploadBytes = 256 * 1024 * 1024
 

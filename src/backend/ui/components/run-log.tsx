@@ -63,7 +63,12 @@ function LogLine({ text }: { readonly text: string }) {
 
 function LogField({ name, value }: { readonly name: string; readonly value: unknown }) {
   const { stack } = (typeof value === 'object' && value !== null ? value : {}) as { readonly stack?: unknown }
-  if (typeof stack === 'string') return <pre translate="no" className="log-stack">{stack}</pre>
+  if (typeof stack === 'string')
+    return (
+      <pre translate="no" className="log-stack">
+        {stack}
+      </pre>
+    )
   return (
     <span className="log-field">
       <span className="soft">{name}=</span>

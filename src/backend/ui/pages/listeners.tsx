@@ -63,9 +63,7 @@ export function Page() {
       ]}
       filters={[{ name: 'search', label: texts.search }]}
       rowActions={(listener) => [
-        ...(listener.dead > 0
-          ? [{ label: texts.replay, run: () => setAsked({ what: 'replay', listener }) }]
-          : []),
+        ...(listener.dead > 0 ? [{ label: texts.replay, run: () => setAsked({ what: 'replay', listener }) }] : []),
         ...(listener.pending > 0
           ? [{ label: texts.cancel, isDanger: true, run: () => setAsked({ what: 'cancel', listener }) }]
           : []),
