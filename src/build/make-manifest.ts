@@ -9,7 +9,7 @@ import type {
   ManifestPlugin,
   ManifestRoute,
 } from '../release/index.ts'
-import { describeBreaking } from '../tables/index.ts'
+import { describeBreaking, describeRewrites } from '../tables/index.ts'
 import type { StaticFiles } from './collect-static.ts'
 import { compareText } from './compare-text.ts'
 import { normalizeFile } from './find-entries.ts'
@@ -96,6 +96,7 @@ function makeMigration(
   hashOf: HashOf,
 ): ManifestMigration {
   const breaking = declared === undefined ? [] : describeBreaking(declared.steps)
+  const rewrites = declared === undefined ? [] : describeRewrites(declared.steps)
   return {
     connection,
     name,
@@ -103,7 +104,9 @@ function makeMigration(
     ...(code !== undefined && { code }),
     artifact: hashOf(file),
     ...(isOutside && { outside: true as const }),
-    ...(declared && { declared: breaking.length > 0 ? { breaking } : {} }),
+    ...(declared && {
+      declared: { ...(breaking.length > 0 && { breaking }), ...(rewrites.length > 0 && { rewrites }) },
+    }),
   }
 }
 

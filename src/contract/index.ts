@@ -18,6 +18,7 @@ export type {
 } from './action.ts'
 export { isConflict, onClose } from '../kit/index.ts'
 export { Decimal, decimal, scaleDecimal, writeDecimal } from './decimal.ts'
+export { nameSearchTable, searchColumn, type SearchSnapshot } from './search.ts'
 export type { ColumnTypes, DecimalColumn, JsonColumn, Migration } from './migration.ts'
 export {
   definePlugin,

@@ -1,3 +1,4 @@
+import type { SearchSnapshot } from './search.ts'
 import type { FastifyInstance } from 'fastify'
 import type { Action, Log, Principal, RouteStep } from './action.ts'
 
@@ -242,6 +243,7 @@ export interface TableSnapshot {
   /** Indexes that cover all rows, without those of the key and of unique constraints. */
   readonly index?: readonly (readonly string[])[]
   readonly references?: readonly ForeignKeySnapshot[]
+  readonly search?: SearchSnapshot
 }
 
 export interface ForeignKeySnapshot {

@@ -115,6 +115,26 @@ const table = Type.Object(
   { title: 'a table', additionalProperties: false },
 )
 
+const search = Type.Union(
+  [
+    columnList,
+    Type.Object(
+      {
+        columns: columnList,
+        configuration: Type.Optional(
+          Type.String({
+            title: 'a text search configuration',
+            pattern: '^[a-z_][a-z0-9_]{0,62}(\\.[a-z_][a-z0-9_]{0,62})?$',
+            valueHint: 'Name a text search configuration of PostgreSQL, for example english',
+          }),
+        ),
+      },
+      { title: 'a search', additionalProperties: false },
+    ),
+  ],
+  { title: 'a list of columns, or a map such as { columns: [title, text], configuration: english }' },
+)
+
 const steps = Type.Object(
   {
     create_table: Type.Optional(byName(table, 'a table', 'a map of name to table')),
@@ -124,6 +144,8 @@ const steps = Type.Object(
     ),
     add_index: Type.Optional(byName(columnLists, 'a table', 'a map of table to lists of columns')),
     drop_index: Type.Optional(byName(columnLists, 'a table', 'a map of table to lists of columns')),
+    add_search: Type.Optional(byName(search, 'a table', 'a map of table to columns')),
+    drop_search: Type.Optional(byName(search, 'a table', 'a map of table to columns')),
     concurrently: Type.Optional(Type.Literal(true)),
     rename_column: Type.Optional(
       byName(byName(columnName, 'a column', 'a map of old to new name'), 'a table', 'a map of table to columns'),

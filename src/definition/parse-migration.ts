@@ -1,5 +1,6 @@
 import { devNull } from 'node:os'
 import { isNode, visit } from 'yaml'
+import type { SearchSnapshot } from '../contract/index.ts'
 import { hasErrors, sha256, type Diagnostic } from '../kit/index.ts'
 import { checkDefault, checkTypeParts, type ColumnChange, type ColumnDeclaration, type Step } from '../tables/index.ts'
 import { checkStructure, type Shape } from './check-structure.ts'
@@ -164,9 +165,18 @@ function readTableSteps(step: Step['step'], { key: table, keySpan, value }: Entr
     case 'add_index':
     case 'drop_index':
       return itemsOf(value).map((item) => ({ step: { step, table, columns: textsOf(item) }, at: item, value: item }))
+    case 'add_search':
+    case 'drop_search':
+      return [{ step: { step, table, ...readSearch(value) }, at: keySpan, value }]
     default:
       return []
   }
+}
+
+function readSearch(node: Node): SearchSnapshot {
+  const configuration = textOf(valueOf(node, 'configuration'))
+  const columns = textsOf(valueOf(node, 'columns') ?? node)
+  return { columns, ...(configuration !== undefined && { configuration }) }
 }
 
 function readTable(node: Node) {

@@ -1,3 +1,4 @@
+import type { SearchSnapshot } from '../contract/index.ts'
 import type { ColumnChange, ColumnDeclaration, Step } from '../tables/index.ts'
 import { indentation, writeYaml, type Writable, type WritableMap } from './write-yaml.ts'
 
@@ -49,11 +50,18 @@ function addStep(before: Writable | undefined, step: Step): Writable {
       return { ...tables, [step.table]: { ...map, [step.column]: writeChange(step.change) } }
     case 'rename_column':
       return { ...tables, [step.table]: { ...map, [step.column]: step.to } }
+    case 'add_search':
+    case 'drop_search':
+      return { ...tables, [step.table]: writeSearch(step) }
     case 'drop_column':
       return { ...tables, [step.table]: [...list, step.column] }
     default:
       return { ...tables, [step.table]: [...list, step.columns] }
   }
+}
+
+function writeSearch({ columns, configuration }: SearchSnapshot): Writable {
+  return configuration === undefined ? columns : { columns, configuration }
 }
 
 function writeTable({ columns, key, unique, index }: Extract<Step, { step: 'create_table' }>): WritableMap {

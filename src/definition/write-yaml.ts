@@ -30,6 +30,7 @@ const blockKeys: ReadonlySet<string> = new Set([
   'methods', 'parameters', 'path', 'properties',
   // of migrations
   'columns', 'create_table', 'add_column', 'alter_column', 'add_index', 'drop_index', 'rename_column', 'drop_column',
+  'add_search', 'drop_search',
 ]) // prettier-ignore
 
 /** Where lines are written: the spaces before them, and the spaces that each level adds. */

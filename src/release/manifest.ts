@@ -215,6 +215,8 @@ export interface ManifestMigration {
   readonly declared?: {
     /** The steps that break code which uses the tables before them. */
     readonly breaking?: readonly string[]
+    /** The steps that block a large table for a while. */
+    readonly rewrites?: readonly string[]
   }
 }
 

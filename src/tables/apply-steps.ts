@@ -1,6 +1,7 @@
 import type { ColumnSnapshot, TableSnapshot, TablesSnapshot, DatabaseKind } from '../contract/index.ts'
 import { nearest } from '../kit/index.ts'
 import { digitsOf, reportChange } from './alter-column.ts'
+import { addSearch, changeSearch, dropSearch } from './apply-search.ts'
 import { makeForeignKey } from './make-foreign-key.ts'
 import { sortTables } from './snapshot.ts'
 import {
@@ -61,6 +62,9 @@ function applyStep(step: Step, context: StepContext): void {
       return addIndex(step, context)
     case 'drop_index':
       return dropIndex(step, context)
+    case 'add_search':
+    case 'drop_search':
+      return changeTableSearch(step, context)
     case 'rename_column':
       return renameColumn(step, context)
     case 'drop_column':
@@ -196,6 +200,13 @@ function dropIndex({ table: name, columns }: StepOf<'drop_index'>, context: Step
   context.tables.set(name, { ...table, index: table.index?.filter((one) => !isSameList(one, columns)) ?? [] })
 }
 
+function changeTableSearch(step: StepOf<'add_search' | 'drop_search'>, context: StepContext): void {
+  const table = findTable(step.table, context)
+  if (table === undefined) return
+  const change = step.step === 'add_search' ? addSearch : dropSearch
+  context.tables.set(step.table, change(step, table, context))
+}
+
 function renameColumn({ table: name, column, to }: StepOf<'rename_column'>, context: StepContext): void {
   const table = findTable(name, context)
   if (table === undefined || !reportColumn(table, { table: name, column }, context)) return
@@ -204,8 +215,10 @@ function renameColumn({ table: name, column, to }: StepOf<'rename_column'>, cont
   if (same !== undefined) context.missing([column], `The table "${name}" already has a column "${same}"`)
   const rename = (one: string) => (one === column ? to : one)
   const renameAll = (lists: TableSnapshot['index'] = []) => lists.map((list) => list.map(rename))
+  const search = changeSearch(table.search, rename)
   context.tables.set(name, {
     ...table,
+    ...(search && { search }),
     columns: Object.fromEntries(Object.entries(table.columns).map(([one, value]) => [rename(one), value])),
     ...(table.key && { key: table.key.map(rename) }),
     unique: renameAll(table.unique),
@@ -224,8 +237,11 @@ function dropColumn(step: StepOf<'drop_column'>, context: StepContext): void {
   if (table === undefined || !reportColumn(table, step, context)) return
   reportUses(step, table, context)
   const isFree = (list: readonly string[]) => !list.includes(column)
+  const { search: _, ...rest } = table
+  const search = changeSearch(table.search, (one) => (one === column ? undefined : one))
   context.tables.set(name, {
-    ...table,
+    ...rest,
+    ...(search && { search }),
     columns: Object.fromEntries(Object.entries(table.columns).filter(([one]) => one !== column)),
     unique: table.unique?.filter(isFree) ?? [],
     index: table.index?.filter(isFree) ?? [],

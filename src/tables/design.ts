@@ -1,4 +1,4 @@
-import type { ColumnType, ForeignKeySnapshot, TableSnapshot } from '../contract/index.ts'
+import type { ColumnType, ForeignKeySnapshot, SearchSnapshot, TableSnapshot } from '../contract/index.ts'
 import { hasList, isSameList } from './step-context.ts'
 import type { ColumnChange, ColumnDeclaration, Step, TableDeclaration } from './steps.ts'
 
@@ -12,6 +12,7 @@ export interface TableDesign {
   /** Combinations of several columns. A column that is unique alone has `unique`. */
   readonly unique: readonly (readonly string[])[]
   readonly index: readonly (readonly string[])[]
+  readonly search?: SearchSnapshot | undefined
 }
 
 export interface DesignedColumn extends Omit<ColumnDeclaration, 'type'> {
@@ -60,7 +61,14 @@ export function designTable(name: string, table: TableSnapshot, steps: readonly 
     ]
   })
   const key = columns.some(({ type }) => type === 'id') ? [] : (table.key ?? [])
-  return { name, columns, key, unique: unique.filter(({ length }) => length > 1), index: table.index ?? [] }
+  return {
+    name,
+    columns,
+    key,
+    unique: unique.filter(({ length }) => length > 1),
+    index: table.index ?? [],
+    ...(table.search && { search: table.search }),
+  }
 }
 
 /** Keeps the short form of a reference to a key. */

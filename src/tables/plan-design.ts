@@ -1,5 +1,6 @@
 import type { TablesSnapshot } from '../contract/index.ts'
 import { applySteps, type ApplyOptions } from './apply-steps.ts'
+import { changeSearch, searchOf } from './apply-search.ts'
 import { checkChanges, checkDesign } from './check-design.ts'
 import { designTable, type DesignedColumn, type DesignProblem, type TableDesign } from './design.ts'
 import { hasList, isSameList, type StepProblem } from './step-context.ts'
@@ -17,7 +18,7 @@ interface PlannedSteps {
 function planDesign(before: TableDesign | undefined, after: TableDesign | undefined): PlannedSteps {
   if (after === undefined) return { steps: before ? [{ step: 'drop_table', table: before.name }] : [], problems: [] }
   const problems = checkDesign(after)
-  if (before === undefined) return { steps: [createTable(after)], problems }
+  if (before === undefined) return { steps: [createTable(after), ...addSearch(after)], problems }
   return { steps: changeTable(before, after), problems: [...problems, ...checkChanges(before, after)] }
 }
 
@@ -37,7 +38,12 @@ function declareColumn({ name: _name, was: _was, ...column }: DesignedColumn): C
   return column as ColumnDeclaration
 }
 
-function changeTable(before: TableDesign, { columns, index }: TableDesign): readonly Step[] {
+function addSearch({ name: table, search }: TableDesign): readonly Step[] {
+  return search === undefined ? [] : [{ step: 'add_search', table, ...searchOf(search) }]
+}
+
+function changeTable(before: TableDesign, after: TableDesign): readonly Step[] {
+  const { columns, index } = after
   const { name: table } = before
   const kept = new Map(columns.flatMap(({ was, name }) => (was === undefined ? [] : [[was, name] as const])))
   const dropped = before.columns.map(({ name }) => name).filter((name) => !kept.has(name))
@@ -45,7 +51,10 @@ function changeTable(before: TableDesign, { columns, index }: TableDesign): read
   const isKept = (list: readonly string[]) =>
     !list.some((name) => dropped.includes(name)) && hasList(index, renameAll(list))
   const keptIndexes = before.index.filter(isKept).map(renameAll)
+  const known = changeSearch(before.search, (name) => (dropped.includes(name) ? undefined : (kept.get(name) ?? name)))
+  const isSearched = JSON.stringify(known) === JSON.stringify(after.search && searchOf(after.search))
   return [
+    ...(isSearched || before.search === undefined ? [] : [{ step: 'drop_search' as const, table, ...before.search }]),
     ...before.index
       .filter((list) => !isKept(list))
       .map((list) => ({ step: 'drop_index' as const, table, columns: list })),
@@ -61,6 +70,7 @@ function changeTable(before: TableDesign, { columns, index }: TableDesign): read
     ...index
       .filter((list) => !hasList(keptIndexes, list))
       .map((list) => ({ step: 'add_index' as const, table, columns: list })),
+    ...(isSearched ? [] : addSearch(after)),
   ]
 }
 
@@ -186,6 +196,7 @@ function pointTo({ path, message, hint }: StepProblem, step: Step, design: Table
   if (step.step === 'add_column' || step.step === 'alter_column')
     return { pointer: pointerOf(indexOf(first, 'name'), second === undefined ? ['name'] : [second]), ...rest }
   if (step.step === 'rename_column') return { pointer: pointerOf(indexOf(first, 'was'), ['name']), ...rest }
+  if (step.step === 'add_search' || step.step === 'drop_search') return { pointer: '/search', ...rest }
   return { pointer: step.step === 'add_index' || step.step === 'drop_index' ? '/index' : '', ...rest }
 }
 

@@ -1,4 +1,10 @@
-import type { ColumnSnapshot, ForeignKeySnapshot, TableSnapshot, TablesSnapshot } from '../contract/index.ts'
+import type {
+  ColumnSnapshot,
+  ForeignKeySnapshot,
+  SearchSnapshot,
+  TableSnapshot,
+  TablesSnapshot,
+} from '../contract/index.ts'
 
 /** The content of a `tables.json`. */
 export interface Snapshot extends TablesSnapshot {
@@ -36,7 +42,7 @@ export function writeSnapshot({ migrations, tables }: Snapshot): string {
   return `{\n  "migrations": ${writeLines('{}', covered, 2)},\n  "tables": ${writeLines('{}', written, 2)}\n}\n`
 }
 
-function writeTable({ schema, view, columns, key, unique, index, references }: TableSnapshot): string {
+function writeTable({ schema, view, columns, key, unique, index, references, search }: TableSnapshot): string {
   const lines = Object.entries(columns).map(([name, column]) => `${write(name)}: ${writeInline(column)}`)
   const members = [
     ...(schema === undefined ? [] : [`"schema": ${write(schema)}`]),
@@ -46,6 +52,7 @@ function writeTable({ schema, view, columns, key, unique, index, references }: T
     ...(unique ? [`"unique": ${writeLines('[]', unique.map(writeInline), 6)}`] : []),
     ...(index ? [`"index": ${writeLines('[]', index.map(writeInline), 6)}`] : []),
     ...(references ? [`"references": ${writeLines('[]', references.map(writeInline), 6)}`] : []),
+    ...(search ? [`"search": ${writeInline(search)}`] : []),
   ]
   return writeLines('{}', members, 4)
 }
@@ -76,7 +83,7 @@ export function sortTables({ tables }: TablesSnapshot): TablesSnapshot {
   }
 }
 
-function sortTable({ schema, view, columns, key, unique, index, references }: TableSnapshot): TableSnapshot {
+function sortTable({ schema, view, columns, key, unique, index, references, search }: TableSnapshot): TableSnapshot {
   return {
     ...(schema !== undefined && { schema }),
     ...(view && { view }),
@@ -87,6 +94,7 @@ function sortTable({ schema, view, columns, key, unique, index, references }: Ta
     ...listed('unique', unique),
     ...listed('index', index),
     ...listed('references', references?.map(sortForeignKey)),
+    ...(search && { search: sortSearch(search) }),
   }
 }
 
@@ -107,6 +115,10 @@ function sortColumn(column: ColumnSnapshot): ColumnSnapshot {
     ...(column.written !== undefined && { written: column.written }),
     ...(column.now && { now: true }),
   }
+}
+
+function sortSearch({ columns, configuration }: SearchSnapshot): SearchSnapshot {
+  return { columns, ...(configuration !== undefined && { configuration }) }
 }
 
 function sortForeignKey({ columns, table, to, on_delete: onDelete }: ForeignKeySnapshot): ForeignKeySnapshot {
@@ -172,17 +184,22 @@ function isSnapshot(value: unknown): value is Snapshot {
 
 function isTable(value: unknown): value is TableSnapshot {
   if (!isRecord(value)) return false
-  const { columns, key, unique, index, references } = value
+  const { columns, key, unique, index, references, search } = value
   return (
     isMapOf(columns, isColumn) &&
     (key === undefined || isTexts(key)) &&
     [unique, index].every((lists) => lists === undefined || (Array.isArray(lists) && lists.every(isTexts))) &&
-    (references === undefined || (Array.isArray(references) && references.every(isForeignKey)))
+    (references === undefined || (Array.isArray(references) && references.every(isForeignKey))) &&
+    (search === undefined || isSearch(search))
   )
 }
 
 function isForeignKey(value: unknown): boolean {
   return isRecord(value) && isTexts(value['columns']) && isTexts(value['to']) && typeof value['table'] === 'string'
+}
+
+function isSearch(value: unknown): boolean {
+  return isRecord(value) && isTexts(value['columns']) && ['string', 'undefined'].includes(typeof value['configuration'])
 }
 
 function isTexts(value: unknown): boolean {

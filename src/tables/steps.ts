@@ -1,4 +1,4 @@
-import type { ColumnType, ForeignKeySnapshot } from '../contract/index.ts'
+import type { ColumnType, ForeignKeySnapshot, SearchSnapshot } from '../contract/index.ts'
 
 /** A column of a table that steps create. */
 export interface ColumnDeclaration {
@@ -55,6 +55,8 @@ export type Step =
   | { readonly step: 'alter_column'; readonly table: string; readonly column: string; readonly change: ColumnChange }
   | ({ readonly step: 'add_index' } & IndexStep)
   | ({ readonly step: 'drop_index' } & IndexStep)
+  | ({ readonly step: 'add_search'; readonly table: string } & SearchSnapshot)
+  | ({ readonly step: 'drop_search'; readonly table: string } & SearchSnapshot)
   | { readonly step: 'rename_column'; readonly table: string; readonly column: string; readonly to: string }
   | { readonly step: 'drop_column'; readonly table: string; readonly column: string }
   | { readonly step: 'drop_table'; readonly table: string }

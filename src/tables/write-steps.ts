@@ -1,6 +1,7 @@
 import type { DatabaseKind } from '../contract/index.ts'
 import { quote, shortenName, storeDecimal, writeCheck, writeText } from './column-checks.ts'
 import { parseReference, quoteTable } from './names.ts'
+import { writeAddSearch, writeDropSearch } from './search.ts'
 import type { ColumnParts } from './rewrite-column.ts'
 import type { ColumnChange, ColumnDeclaration, Step } from './steps.ts'
 
@@ -48,6 +49,10 @@ export function writeStep(
       return [writeIndex(step.table, step.columns, names, mark)]
     case 'drop_index':
       return names.find(step.table, step.columns).map((name) => `drop index ${mark}${quote(name)}`)
+    case 'add_search':
+      return writeAddSearch(step, kind)
+    case 'drop_search':
+      return writeDropSearch(step.table, kind)
     case 'rename_column':
       return [`alter table ${table} rename column ${quote(step.column)} to ${quote(step.to)}`]
     case 'drop_column':
@@ -268,6 +273,10 @@ function revertStep(step: Exclude<Step, { step: 'drop_table' | 'drop_column' | '
       return { step: 'drop_index', table, columns: step.columns, ...mark }
     case 'drop_index':
       return { step: 'add_index', table, columns: step.columns, ...mark }
+    case 'add_search':
+      return { ...step, step: 'drop_search' }
+    case 'drop_search':
+      return { ...step, step: 'add_search' }
     default:
       return { step: 'rename_column', table, column: step.to, to: step.column }
   }
@@ -279,11 +288,22 @@ function describeFewerValues({ table, column, change }: AlterParts): readonly st
   return removed === undefined ? [] : [`no longer allows ${removed.join(', ')} in ${table}.${column}`]
 }
 
+/** Describes the steps that block a large table for a while. */
+export function describeRewrites(steps: readonly Step[]): readonly string[] {
+  const created = new Set(steps.flatMap((step) => (step.step === 'create_table' ? [step.table] : [])))
+  return steps.flatMap((step) =>
+    step.step === 'add_search' && !created.has(step.table)
+      ? [`reads and indexes all rows of ${step.table}, and blocks the table for about 25 seconds per million rows`]
+      : [],
+  )
+}
+
 /** Describes the steps that break code which uses the tables before them. */
 export function describeBreaking(steps: readonly Step[]): readonly string[] {
   return steps.flatMap((step) => {
     if (step.step === 'drop_table') return [`drops the table ${step.table}`]
     if (step.step === 'drop_column') return [`drops ${step.table}.${step.column}`]
+    if (step.step === 'drop_search') return [`drops the search of ${step.table}`]
     if (step.step === 'alter_column' && step.change.null === false)
       return [`no longer allows NULL in ${step.table}.${step.column}`]
     if (step.step === 'alter_column') return describeFewerValues(step)

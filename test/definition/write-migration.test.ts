@@ -22,6 +22,13 @@ const texts = [
 `,
   `drop_index:
   app_todo: [[status, id]]
+add_search:
+  app_todo: [title, content]
+  app_list:
+    columns: [title]
+    configuration: english
+drop_search:
+  app_old: [title]
 drop_column:
   app_todo: [status]
 rename_column:

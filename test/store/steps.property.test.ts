@@ -106,6 +106,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ step: fc.constant('add_index'), table: tableName, columns: columnList }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('drop_index'), table: tableName, columns: columnList }) },
   {
+    weight: 3,
+    arbitrary: fc.record({
+      step: fc.constant('add_search'),
+      table: tableName,
+      columns: columnList,
+      configuration: fc.constantFrom('simple', 'english'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('drop_search'), table: tableName, columns: columnList }) },
+  {
     weight: 2,
     arbitrary: fc.record({ step: fc.constant('rename_column'), table: tableName, column: columnName, to: columnName }),
   },
@@ -148,6 +158,12 @@ function adapt(one: Step, { tables }: TablesSnapshot): Step {
       }
     case 'add_index':
       return { ...one, columns: known(one.columns) }
+    case 'add_search': {
+      const texts = existing.filter((name) => ['text', 'enum'].includes(table?.columns[name]?.type ?? ''))
+      return { ...one, columns: texts.slice(0, one.columns.length) }
+    }
+    case 'drop_search':
+      return { ...one, columns: [], ...table?.search }
     case 'drop_index':
       return { ...one, columns: table?.index?.[0] ?? one.columns }
     case 'alter_column': {
@@ -214,6 +230,6 @@ describeEachDatabase('steps without problems', ({ kind, type, open }) => {
       }),
       { numRuns: runs(400) },
     )
-    assert.equal(used.size, 8)
+    assert.equal(used.size, 10)
   })
 })

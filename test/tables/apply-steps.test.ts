@@ -184,6 +184,17 @@ const refused: readonly (readonly [title: string, text: string, problems: readon
     'drop_table: [app_user]',
     ['1:14 The table "app_order" refers to "app_user"'],
   ],
+  [
+    'a search that exists, or one of other columns',
+    `[{ add_search: { app_order: [note] } }, { add_search: { app_order: [note, status, note, nota] } }]`,
+    [
+      '1:57 The table "app_order" already has a search',
+      '1:57 "status" of "app_order" cannot be searched: it has the type integer',
+      '1:57 The table "app_order" has no column "nota"',
+      '1:57 The column "note" is repeated',
+    ],
+  ],
+  ['an unknown search', 'drop_search: { app_order: [note] }', ['1:16 The table "app_order" has no such search']],
   ['an unknown index', 'drop_index: { app_user: [[email]] }', ['1:26 The table "app_user" has no index [email]']],
   [
     'a reference of another type',

@@ -262,10 +262,12 @@ test('random edits lead to the designed table', () => {
         return random(2) === 0 ? { ...rest, name, null: true as const } : { ...column, name, type: 'bigint' as const }
       })
       const added = free.filter((name) => !taken.has(name)).slice(0, random(2))
+      const texts = renamed.flatMap(({ name, type }) => (type === 'text' ? [name] : []))
       const wanted = {
         ...design,
         columns: [...renamed, ...added.map((name): DesignedColumn => ({ name, type: 'integer', null: true }))],
         index: renamed.length > 1 && random(2) === 0 ? [[renamed[1]!.name]] : [],
+        search: texts.length > 0 && random(2) === 0 ? { columns: texts } : undefined,
       }
       const amendment = { steps: pending, tables: state.tables, earlier: state.steps }
       const result = amendSteps(amendment, { table: 'app_todo', design: wanted })

@@ -144,7 +144,12 @@ function describeAddedMigration(name: string, { before, after }: Manifests): rea
     migration?.outside === true
       ? [harmless('runs outside a transaction: if it fails, its changes until then remain')]
       : []
-  return [...outside, ...(migration?.declared?.breaking?.map((text) => ({ text, breaking: isServed })) ?? [])]
+  const rewrites = migration?.declared?.rewrites?.map(harmless) ?? []
+  return [
+    ...outside,
+    ...rewrites,
+    ...(migration?.declared?.breaking?.map((text) => ({ text, breaking: isServed })) ?? []),
+  ]
 }
 
 function describeAddedVariable(name: string, after: Manifest): readonly ChangeDetail[] {

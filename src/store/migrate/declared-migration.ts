@@ -20,6 +20,7 @@ import { errors } from './errors.ts'
 import { assertDefault, assertValues, loadEnumCheck, renameCheck } from './enum-values.ts'
 import { loadIndexes, type Index } from './load-snapshot.ts'
 import type { AnyDatabase } from './migration-table.ts'
+import { runBesideSearch } from './search-steps.ts'
 
 export interface DeclaredMigration extends Migration {
   /** Missing for a migration in TypeScript. */
@@ -48,17 +49,16 @@ export function makeDeclaredMigration(steps: readonly Step[]): DeclaredMigration
 type AlterStep = Extract<Step, { step: 'alter_column' }>
 
 async function runSteps(db: AnyDatabase, kind: DatabaseKind, steps: readonly Step[]): Promise<void> {
-  for (const step of steps) {
-    if (step.step === 'alter_column') {
-      await alterColumn(db, kind, step)
-      continue
-    }
-    if ('concurrently' in step && kind === 'postgresql' && (await isDone(db, step))) continue
-    const hasIndex = step.step === 'create_table' || step.step === 'add_index' || step.step === 'drop_index'
-    const names = hasIndex ? namesIn(await loadIndexes(db, kind)) : usualNames
-    for (const statement of writeStep(step, kind, names)) await db.executeQuery(CompiledQuery.raw(statement))
-    if (step.step === 'rename_column' && kind === 'postgresql') await renameCheck(db, step)
-  }
+  for (const step of steps) await runBesideSearch(db, { step, kind }, () => runStep(db, kind, step))
+}
+
+async function runStep(db: AnyDatabase, kind: DatabaseKind, step: Step): Promise<void> {
+  if (step.step === 'alter_column') return alterColumn(db, kind, step)
+  if ('concurrently' in step && kind === 'postgresql' && (await isDone(db, step))) return
+  const hasIndex = step.step === 'create_table' || step.step === 'add_index' || step.step === 'drop_index'
+  const names = hasIndex ? namesIn(await loadIndexes(db, kind)) : usualNames
+  for (const statement of writeStep(step, kind, names)) await db.executeQuery(CompiledQuery.raw(statement))
+  if (step.step === 'rename_column' && kind === 'postgresql') await renameCheck(db, step)
 }
 
 async function alterColumn(db: AnyDatabase, kind: DatabaseKind, step: AlterStep): Promise<void> {

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { nameSearchTable } from '../../contract/index.ts'
 import { existingTables, onMigrationTable, type AnyDatabase, type ConnectionDatabase } from './migration-table.ts'
 import { runMigration, type RunOptions } from './migration-transaction.ts'
 
@@ -12,7 +13,7 @@ interface Droppable {
 
 /** Lists the tables and views that `dropTables` drops. */
 export async function listDroppedTables({ db, kind }: ConnectionDatabase): Promise<readonly string[]> {
-  const found = await listDroppable(db, kind)
+  const found = (await listDroppable(db, kind)).filter(({ name }) => !name.startsWith('waypost_'))
   return found.filter((one) => one.kind.endsWith('table') || one.kind.endsWith('view')).map(({ name }) => name)
 }
 
@@ -57,7 +58,7 @@ async function listDroppable(db: AnyDatabase, kind: ConnectionDatabase['kind']):
 /** Views first, then virtual tables, which drop those in which they store their content. */
 const listSqlite = sql<Droppable>`
   select m.type as kind, m.name from sqlite_schema m left join pragma_table_list l on l.name = m.name and l.schema = 'main'
-  where m.type in ('trigger', 'view', 'table') and m.name not glob 'sqlite_*' and m.name not glob 'waypost_*'
+  where m.type in ('trigger', 'view', 'table') and m.name not glob 'sqlite_*' and (m.name not glob 'waypost_*' or m.name glob '${sql.raw(nameSearchTable('*'))}')
     and coalesce(l.type, '') <> 'shadow'
   order by m.type = 'table', coalesce(l.type, '') <> 'virtual', m.type, m.name`
 

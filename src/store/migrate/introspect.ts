@@ -2,6 +2,7 @@ import type { DatabaseKind } from '../../contract/index.ts'
 import { sql, type RawBuilder } from 'kysely'
 import { messageOf } from '../../kit/index.ts'
 import { findEnumCheck, isCheckOf, readEnumValues } from '../../tables/index.ts'
+import { isListed } from './listed-tables.ts'
 import { compareNames, type AnyDatabase } from './migration-table.ts'
 
 export interface Column {
@@ -232,15 +233,3 @@ function readChecks(
     isExact: checks.some(([name]) => isCheckOf(name, 'numeric')),
   }
 }
-
-/**
- * Whether a table `c` of the schema `n` is one of the connection: in its first schema, or in another one that its role may use,
- * unless that is one of another project, or an extension made the table.
- */
-export const isListed = sql`(
-  n.nspname = current_schema() or (
-    n.nspname !~ '^pg_' and n.nspname <> 'information_schema' and has_schema_privilege(n.oid, 'usage')
-    and not exists (select 1 from pg_class w where w.relnamespace = n.oid and w.relname = 'waypost_migration')
-    and not exists (
-      select 1 from pg_depend x where x.classid = 'pg_class'::regclass and x.objid = c.oid and x.deptype = 'e')
-  ))`

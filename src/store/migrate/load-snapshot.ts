@@ -1,8 +1,17 @@
-import { sql, type RawBuilder } from 'kysely'
-import type { ColumnSnapshot, DatabaseKind, ForeignKeySnapshot, TableSnapshot, TimeForm } from '../../contract/index.ts'
+import { sql } from 'kysely'
+import {
+  searchColumn,
+  type ColumnSnapshot,
+  type DatabaseKind,
+  type ForeignKeySnapshot,
+  type TableSnapshot,
+  type TimeForm,
+} from '../../contract/index.ts'
 import type { Snapshot } from '../../tables/index.ts'
 import { describeType, type TypePlace } from './describe-type.ts'
-import { isListed, loadTables, type Column, type Table, type UnreadableTable } from './introspect.ts'
+import { loadTables, type Column, type Table, type UnreadableTable } from './introspect.ts'
+import { isListed, nameOf } from './listed-tables.ts'
+import { loadSearches } from './search-steps.ts'
 import { formOfNow, loadTimeForms, type FoundForm } from './time-forms.ts'
 import { existingTables, loadApplied, writeChecksum, type AnyDatabase } from './migration-table.ts'
 
@@ -20,6 +29,7 @@ export async function loadSnapshot(
   const tables = await loadTables(db, kind, onUnreadable)
   const indexes = await loadIndexes(db, kind)
   const foreignKeys = await (kind === 'sqlite' ? loadSqliteKeys(db, tables) : loadPostgresKeys(db))
+  const searches = await loadSearches(db, kind)
   const applied = await loadApplied({ db, kind })
   const forms = kind === 'sqlite' ? await loadTimeForms(db, tables) : undefined
   // Tables that migrations made have the same snapshot on both databases.
@@ -27,11 +37,13 @@ export async function loadSnapshot(
   const place = ({ isView }: Table) => ({ isView, isOwn, kind })
   const makeSnapshot = (table: Table): TableSnapshot => {
     const own = indexes.filter((index) => index.table === table.name)
+    const search = searches.get(table.name)
+    const columns = table.columns.filter(({ name }) => search === undefined || name !== searchColumn)
     return {
       ...(table.schema !== undefined && { schema: table.schema }),
       ...(table.isView && { view: true }),
       columns: Object.fromEntries(
-        table.columns.map((column) => [
+        columns.map((column) => [
           column.name,
           describeColumn(isOwn ? { ...column, isWide: false } : asForeign(column), place(table), {
             form: forms?.get(table.name)?.get(column.name),
@@ -43,6 +55,7 @@ export async function loadSnapshot(
       unique: own.filter(({ isUnique }) => isUnique).map(({ columns }) => columns),
       index: own.filter(({ isUnique }) => !isUnique).map(({ columns }) => columns),
       references: foreignKeys.filter((key) => key.from === table.name).map(({ from: _, ...key }) => key),
+      ...(search && { search }),
     }
   }
   return {
@@ -126,11 +139,6 @@ const sqliteIndexes = sql<IndexColumn>`
   from sqlite_schema m, pragma_index_list(m.name) l, pragma_index_info(l.name) x
   where m.type = 'table' and l.origin <> 'pk' and l.partial = 0
   order by m.name, l.name, x.seqno`
-
-/** The name of a table in a snapshot. */
-function nameOf(schema: RawBuilder<unknown>, table: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`case when ${schema}.nspname = current_schema() then ${table}.relname else ${schema}.nspname || '.' || ${table}.relname end`
-}
 
 const postgresIndexes = sql<IndexColumn>`
   select ${nameOf(sql.ref('n'), sql.ref('c'))} as "table", o.relname as name, i.indisunique as "isUnique", a.attname as "column"

@@ -49,6 +49,8 @@ const design = record({
   /** Combinations of several columns. */
   unique: Type.Array(names, { maxItems: 200 }),
   index: Type.Array(names, { maxItems: 200 }),
+  /** The columns in which words are found, and a text search configuration of PostgreSQL. */
+  search: Type.Optional(record({ columns: names, configuration: Type.Optional(name) })),
 })
 
 const file = record({ file: text, before: maybeText, text: maybeText })

@@ -93,7 +93,7 @@ export function TableDesigner(props: TableDesignerProps) {
     }
   }
   useSaveKey(() => form.current?.requestSubmit())
-  const known = new Set(['/name', '/key', '/index', '/unique'])
+  const known = new Set(['/name', '/key', '/index', '/search', '/unique'])
   const general = problems.filter(({ pointer }) => !known.has(pointer) && !pointer.startsWith('/columns/'))
   const isBlocked = general.length > 0 || problems.some(({ pointer }) => errorOf(pointer) !== undefined)
   const isRecreated = loaded !== undefined && loaded.fixed.length === 0

@@ -309,6 +309,10 @@ export function Keys({ state, isNew, onChange, errorOf }: PartProps) {
           {texts.addIndex}
         </Button>
       </div>
+      <h2 className="next">{texts.search}</h2>
+      <p className="soft">{texts.searchText}</p>
+      {choose(texts.search, state.search, (search) => onChange({ ...state, search }))}
+      {error('/search')}
       {state.unique.length > 0 ? <h2 className="next">{texts.uniqueSets}</h2> : null}
       {state.unique.length > 0 && !isNew ? <p className="soft">{texts.fixedUnique}</p> : null}
       {lists('unique', texts.uniqueSet, !isNew)}

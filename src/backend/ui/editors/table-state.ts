@@ -37,6 +37,9 @@ export interface TableState {
   readonly key: readonly number[]
   readonly unique: readonly (readonly number[])[]
   readonly index: readonly (readonly number[])[]
+  readonly search: readonly number[]
+  /** Of the search. */
+  readonly configuration?: string | undefined
 }
 
 let lastId = 0
@@ -50,7 +53,14 @@ export function makeRow(row: Partial<Row> = {}): Row {
 }
 
 export function newTable(): TableState {
-  return { name: '', rows: [makeRow({ name: 'id', type: 'id' }), makeRow()], key: [], unique: [], index: [] }
+  return {
+    name: '',
+    rows: [makeRow({ name: 'id', type: 'id' }), makeRow()],
+    key: [],
+    unique: [],
+    index: [],
+    search: [],
+  }
 }
 
 export function toState({ design, fixed }: LoadedTable): TableState {
@@ -77,10 +87,12 @@ export function toState({ design, fixed }: LoadedTable): TableState {
     key: design.key.map(idOf),
     unique: idsOf(design.unique),
     index: idsOf(design.index),
+    search: (design.search?.columns ?? []).map(idOf),
+    configuration: design.search?.configuration,
   }
 }
 
-export function toDesign({ name, rows, key, unique, index }: TableState): Design {
+export function toDesign({ name, rows, key, unique, index, search, configuration }: TableState): Design {
   const kept = rows.filter(({ isRemoved }) => !isRemoved)
   const nameOf = (id: number) => kept.find((row) => row.id === id)?.name
   const namesOf = (ids: readonly number[]) => ids.flatMap((id) => nameOf(id) ?? [])
@@ -102,7 +114,15 @@ export function toDesign({ name, rows, key, unique, index }: TableState): Design
       ...(row.references !== '' && row.onDelete !== '' && { on_delete: row.onDelete as 'cascade' }),
     }
   })
-  return { name, columns, key: namesOf(key), unique: listsOf(unique), index: listsOf(index) }
+  const searched = namesOf(search)
+  return {
+    name,
+    columns,
+    key: namesOf(key),
+    unique: listsOf(unique),
+    index: listsOf(index),
+    ...(searched.length > 0 && { search: { columns: searched, ...(configuration && { configuration }) } }),
+  }
 }
 
 function showLength({ length, precision, scale }: DesignColumn): string {
@@ -124,7 +144,7 @@ export function listColumnChanges(before: Design | undefined, after: Design): re
     return old === undefined || !isSame({ ...old, was: '' }, { ...column, was: '' })
   })
   const gone = before.columns.filter(({ name }) => after.columns.every(({ was }) => was !== name))
-  const lists = (['key', 'unique', 'index'] as const).filter((part) => !isSame(before[part], after[part]))
+  const lists = (['key', 'unique', 'index', 'search'] as const).filter((part) => !isSame(before[part], after[part]))
   return [...[...columns, ...gone].map(({ name }) => name), ...lists]
 }
 

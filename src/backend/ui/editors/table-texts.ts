@@ -107,6 +107,8 @@ export const tableEditorTexts = {
   indexes: 'Indexes',
   indexText: 'An index serves lists that filter by its first columns and sort by the next.',
   index: (index: number) => `Index ${index}`,
+  search: 'Search',
+  searchText: 'Lists with “search” find words in these columns. Put the most important column first.',
   uniqueSet: (index: number) => `Unique together ${index}`,
   addIndex: 'Add index',
   addUnique: 'Add unique combination',
