@@ -1,5 +1,6 @@
 import type { Figure } from './goal.ts'
 import type { LoadRequest } from './load-process.ts'
+import { measureSearch } from './search.ts'
 import { bulkRequests, tableRequests, todoRequests } from './tables-process.ts'
 import { compareCosts, compareRates, openLoad, openServer, takeTurns } from './turns.ts'
 
@@ -16,6 +17,7 @@ export async function measureTables(): Promise<Figure[]> {
     ...(await compare({ kind: 'table', label: 'sql-table', requests: bulkRequests, goal: 0.9 })),
     ...(await compare({ kind: 'todo', label: 'coded', requests: todoRequests, goal: 1 })),
     ...(await compareEmbeds()),
+    ...(await measureSearch()),
   ]
 }
 

@@ -158,12 +158,9 @@ function adapt(one: Step, { tables }: TablesSnapshot): Step {
       }
     case 'add_index':
       return { ...one, columns: known(one.columns) }
-    case 'add_search': {
-      const texts = existing.filter((name) => ['text', 'enum'].includes(table?.columns[name]?.type ?? ''))
-      return { ...one, columns: texts.slice(0, one.columns.length) }
-    }
+    case 'add_search':
     case 'drop_search':
-      return { ...one, columns: [], ...table?.search }
+      return adaptSearch(one, table)
     case 'drop_index':
       return { ...one, columns: table?.index?.[0] ?? one.columns }
     case 'alter_column': {
@@ -176,6 +173,14 @@ function adapt(one: Step, { tables }: TablesSnapshot): Step {
     default:
       return one
   }
+}
+
+type SearchStep = Extract<Step, { readonly step: 'add_search' | 'drop_search' }>
+
+function adaptSearch(one: SearchStep, { columns = {}, search }: Partial<TableSnapshot> = {}): Step {
+  if (one.step === 'drop_search') return { ...one, columns: [], ...search }
+  const texts = Object.keys(columns).filter((name) => ['text', 'enum'].includes(columns[name]!.type))
+  return { ...one, columns: texts.slice(0, one.columns.length) }
 }
 
 type Change = Extract<Step, { readonly step: 'alter_column' }>['change']

@@ -18,5 +18,5 @@ test('the examples of docs/tables.md are valid migrations, one after another', (
     for (const { step } of steps) used.add(step)
   }
   assert.deepEqual(Object.keys(tables.tables), ['app_customer'])
-  assert.equal(used.size, 8)
+  assert.equal(used.size, 10)
 })

@@ -1,4 +1,4 @@
-import { sql, type CheckOptions, type Kysely } from 'waypost'
+import { searchColumn, sql, type CheckOptions, type Kysely } from 'waypost'
 import { kindOf } from './kind-of.ts'
 import type { Operation, TablePlan } from './plan.ts'
 import { findReadOnly } from './read-only.ts'
@@ -52,7 +52,7 @@ async function findUnreadable(plan: TablePlan, client: Client): Promise<readonly
 }
 
 async function findMissingPrivileges(plan: TablePlan, client: Client): Promise<readonly string[]> {
-  const { table, operation, types, set, write, owner, version } = plan
+  const { table, list, operation, types, set, write, owner, version } = plan
   const isSoft = operation === 'delete' && Object.keys(set).length > 0
   const isRemoving = operation === 'delete' && !isSoft
   const [privilege, event] = writing[isSoft ? 'update' : operation] ?? ['SELECT', '']
@@ -65,7 +65,7 @@ async function findMissingPrivileges(plan: TablePlan, client: Client): Promise<r
     select name from json_array_elements_text(cast(${JSON.stringify(names)} as json)) as name
     where not has_column_privilege(c.oid, name, ${wanted}))`
   const { rows } = await sql<Privileges>`
-    select current_user as role, ${listed(Object.keys(types), 'SELECT')} as unreadable, ${listed(written, privilege)} as unwritable,
+    select current_user as role, ${listed([...Object.keys(types), ...(list?.search ? [searchColumn] : [])], 'SELECT')} as unreadable, ${listed(written, privilege)} as unwritable,
       has_table_privilege(c.oid, 'DELETE') as may_delete,
       array(
         select r.rulename::text from pg_rewrite r

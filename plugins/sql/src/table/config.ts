@@ -21,6 +21,8 @@ export interface TableConfig {
   readonly sort?: readonly string[]
   readonly sortable?: readonly string[]
   readonly filter?: readonly string[]
+  /** Callers search lists for words in these columns. */
+  readonly search?: readonly string[]
   /** Lists may be sorted and filtered by these columns without an index. */
   readonly unindexed?: readonly string[]
   readonly limit?: { readonly default?: number; readonly max?: number; readonly max_bytes?: number }
@@ -199,6 +201,12 @@ export const tableConfigSchema = {
       ...filters,
       description:
         'The columns that callers can filter by, also of a row that is embedded: NAME.COLUMN; by default the key and the first columns of indexes',
+    },
+    search: {
+      ...columns,
+      description: 'The columns in which the query parameter "q" finds words; needs the migration step add_search',
+      minItems: 1,
+      maxItems: 4,
     },
     unindexed: {
       ...filters,

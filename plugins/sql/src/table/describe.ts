@@ -12,6 +12,7 @@ import { isLossy } from './plan.ts'
 import { findLocation, makePlan, type Parts } from './plan-method.ts'
 import { resolveReferences } from './references.ts'
 import { describeList, describeParameters, describePlain, describeRequest, describeRow } from './schemas.ts'
+import { describeSearch } from './search/search-plan.ts'
 import { checkColumn, columnOf, columnsForCallers, resolveTableUse, type Report, type TableUse } from './table-use.ts'
 import { warnAboutUnprotected } from './unprotected.ts'
 import { describeUpsert, resolveUpsert } from './upsert.ts'
@@ -97,8 +98,11 @@ function describeHttp(
   const { version } = writing
   const etag = version === undefined ? {} : { headers: ['ETag'] }
   switch (table.operation) {
-    case 'list':
-      return csv ? { http: { responses: { 200: { headers: ['Link'] } } } } : {}
+    case 'list': {
+      const search = describeSearch(table)
+      const link = csv ? { responses: { 200: { headers: ['Link'] } } } : undefined
+      return search === undefined && link === undefined ? {} : { http: { ...search, ...link } }
+    }
     case 'insert': {
       const location = findLocation(table, writing)
       const headers = [...(location === undefined ? [] : ['Location']), ...(etag.headers ?? [])]

@@ -2,6 +2,8 @@ import type { DatabaseKind } from 'waypost'
 import { writeKeyset } from './keyset.ts'
 import type { EmbedPlan, FilterOperator, PlanColumn, SortTerm, TablePlan } from './plan.ts'
 import { joinConditions, type Access, type RowConditions } from './row-conditions.ts'
+import type { GivenSearch } from './search/read-search.ts'
+import { SearchConditions } from './search/search-conditions.ts'
 import { quote, quoteTable, type Input, type Read, type StatementValues } from './statement-values.ts'
 import type { Bind } from './values.ts'
 
@@ -11,6 +13,7 @@ export interface ListShape {
   readonly filters: readonly UsedFilter[]
   /** Filters of which a row meets at least one, if there are any. */
   readonly any: readonly UsedFilter[]
+  readonly search?: Pick<GivenSearch, 'use' | 'isRanked'> | undefined
   /** Complete. */
   readonly sort: readonly SortTerm[]
   /** Whether each value of the cursor is null; undefined on the first page. */
@@ -61,17 +64,20 @@ export class ListConditions {
   readonly #kind: DatabaseKind
   readonly #values: StatementValues
   readonly #rows: RowConditions
+  readonly #search: SearchConditions
 
   constructor({ plan, kind, values, rows }: ListParts) {
     this.#plan = plan
     this.#kind = kind
     this.#values = values
     this.#rows = rows
+    this.#search = new SearchConditions({ plan, kind, values })
   }
 
   /** The conditions of all pages. */
-  of({ access, filters, any }: ListShape): string[] {
+  of({ access, filters, any, search }: ListShape): string[] {
     const conditions = [...this.#rows.of(access, true), ...filters.map((filter) => this.#filter(filter, access))]
+    if (search !== undefined) conditions.push(this.#search.of(search.use))
     const alternatives = any.map((filter) => this.#filter(filter, access))
     return alternatives.length === 0 ? conditions : [...conditions, `(${alternatives.join(' or ')})`]
   }
@@ -92,6 +98,11 @@ export class ListConditions {
     const isText = this.#kind === 'postgresql' && this.#plan.types[column]!.type === 'literal'
     const compared = isText ? `${quoteTable(this.#plan)}.${quote(column)}` : this.#values.compared(column)
     return writeOrder(compared, { descending, isNullable: this.#isNullable(column), kind: this.#kind })
+  }
+
+  /** What rows are sorted by before their order, as an expression. */
+  rank({ search }: ListShape): string | undefined {
+    return search?.isRanked && search.use === 'match' ? this.#search.rank() : undefined
   }
 
   /** Reads a value as the database has it. On SQLite an expression has no declared type, so the driver does not convert it. */

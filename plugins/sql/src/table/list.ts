@@ -8,6 +8,7 @@ import { type SortTerm, type TablePlan } from './plan.ts'
 import { JsonText, markUnfit } from './json-column.ts'
 import { isCutOff, makeAccess, makeDatabaseOpener, makeInput, restAfter, type Handler, type Row } from './run.ts'
 import { makeFilterReader } from './list-filters.ts'
+import { limitRanked, makeSearchReader } from './search/read-search.ts'
 import { completeSort, parseSort } from './sort.ts'
 import { isConverted, isNullable, type ListShape, type UsedFilter } from './list-conditions.ts'
 import { isOwned } from './row-conditions.ts'
@@ -23,19 +24,23 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
   const choose = makeEmbedChoice(plan)
   const writeCsv = makeCsvWriter(plan)
   const readFilters = makeFilterReader(plan)
+  const readSearch = makeSearchReader(plan, kind)
   const normalSort = completeSort(list.sort, list.unique)
   const normalDigest = digestList([path, [], nameSort(normalSort)])
 
   return async (request, context) => {
     const sent = makeInput(request, context)
     const { query } = sent
-    const { sort: sortText, limit = list.limit.default, after: cursor, count: isCounted } = query as ListQuery
+    const { sort: sortText, limit: wanted = list.limit.default, after: cursor, count: isCounted } = query as ListQuery
+    const search = readSearch(query, context)
+    const limit = limitRanked(wanted, search)
     const sort = sortText === undefined ? normalSort : chooseSort(sortText, plan, context)
     const isCsv = wantsCsv(plan, query, context)
     const embeds = isCsv ? [] : choose(query, context)
     assertFewEmbedded(embeds, limit, context)
-    const { filters, any, alternatives, key: given } = readFilters(query, context)
-    const input = { ...sent, alternatives }
+    const { filters, any, alternatives, key } = readFilters(query, context)
+    const given = search === undefined ? key : [...key, ['q', search.text]]
+    const input = { ...sent, alternatives, search: search?.text }
     const digest = () =>
       given.length === 0 && sort === normalSort ? normalDigest : digestList([path, given, nameSort(sort)])
     const database = open(context)
@@ -45,6 +50,7 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
       access: accessOf(context.principal),
       filters,
       any,
+      search,
       sort,
       after: after?.map((value) => value === null),
     }
@@ -54,9 +60,9 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
       isScan: sort !== normalSort || readsManyRows(plan, conditions),
       embeds,
     }
-    const key = nameShape(shape)
+    const name = nameShape(shape)
     const [rows, counted] = await Promise.all([
-      database.run(key, (writer) => writer.list(shape), { ...input, rows: limit + 1, ...(after && { after }) }),
+      database.run(name, (writer) => writer.list(shape), { ...input, rows: limit + 1, ...(after && { after }) }),
       isCounted ? database.run(`count ${nameConditions(shape)}`, (writer) => writer.count(shape), input) : undefined,
     ])
     if (rows.length === 0 && parents.length > 0) {
@@ -70,7 +76,7 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
     const names = sort.map(({ column }, index) =>
       isConverted(plan.types[column]!, kind) ? cursorAlias(index) : column,
     )
-    const next = hasNext ? writeCursor(digest(), readValues(page.at(-1)!, names)) : null
+    const next = hasNext && !search?.isRanked ? writeCursor(digest(), readValues(page.at(-1)!, names)) : null
     const extras = names.filter((name) => !Object.hasOwn(plan.types, name))
     const others = { next, ...(counted && { count: counted[0]![countAlias] }) }
     await restAfter(rows)
@@ -100,8 +106,14 @@ function readsManyRows(
   { scans, owner, types }: TablePlan,
   shape: Omit<ListShape, 'isScan' | 'rows' | 'embeds'>,
 ): boolean {
-  const { access, filters, any, sort, after } = shape
-  if (scans === true || filters.length + any.length > 0 || (owner !== undefined && !isOwned(owner, access))) return true
+  const { access, filters, any, search, sort, after } = shape
+  if (
+    scans === true ||
+    filters.length + any.length > 0 ||
+    search !== undefined ||
+    (owner !== undefined && !isOwned(owner, access))
+  )
+    return true
   const terms = sort.map(({ column, descending }) => ({ descending, isNullable: isNullable(types[column]!) }))
   return after !== undefined && !comparesRows(terms)
 }
@@ -129,9 +141,9 @@ function nameShape(shape: ListShape): string {
   return JSON.stringify([nameConditions(shape), nameSort(sort), after ?? null, rows === undefined, names])
 }
 
-function nameConditions({ access, filters, any }: ListShape): string {
+function nameConditions({ access, filters, any, search }: ListShape): string {
   const nameUse = ({ name, isList, isNull }: UsedFilter) => `${name}${isList ? '[]' : ''}${isNull ? '!' : ''}`
-  return JSON.stringify([access, filters.map(nameUse), any.map(nameUse)])
+  return JSON.stringify([access, filters.map(nameUse), any.map(nameUse), search?.use, search?.isRanked])
 }
 
 function nameTerm({ column, descending }: SortTerm): string {

@@ -2,6 +2,7 @@ import type { TableSnapshot } from 'waypost'
 import type { ResolvedEmbed } from './embed/describe-embeds.ts'
 import { resolveEmbedFilters, resolveFilters } from './filters.ts'
 import { toTyped, type ListPlan, type SortTerm } from './plan.ts'
+import { resolveSearch } from './search/search-plan.ts'
 import { completeSort, parseSortTerm } from './sort.ts'
 import { checkColumn, columnOf, type TableUse } from './table-use.ts'
 import { writeCompared } from './time-form.ts'
@@ -34,6 +35,7 @@ export function resolveListing(
   const filters = resolveFilters(table, writing)
   const embedded = resolveEmbedFilters(table, embeds)
   const any = config.filter !== undefined && Object.keys(filters).length + embedded.length > 0
+  const search = resolveSearch(table, writing)
   const plan = {
     sort,
     sortable,
@@ -41,6 +43,7 @@ export function resolveListing(
     filters,
     ...(embedded.length > 0 && { embedded }),
     ...(any && { any }),
+    ...(search && { search }),
     limit,
   }
   const isMixed = new Set(sort.map(({ descending }) => descending)).size > 1 // an index has one direction

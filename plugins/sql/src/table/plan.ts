@@ -1,5 +1,6 @@
 import type { ActionPlan, ColumnSnapshot, ColumnType, TimeForm } from 'waypost'
 import type { JsonLimits } from './config.ts'
+import type { SearchPlan } from './search/search-plan.ts'
 import type { UsableForm } from './time-form.ts'
 
 export const planFormat = 1
@@ -71,6 +72,7 @@ export interface ListPlan {
   readonly embedded?: readonly EmbedFilter[]
   /** The query can have alternatives. */
   readonly any?: true
+  readonly search?: SearchPlan
   readonly limit: {
     readonly default: number
     readonly max: number

@@ -1,6 +1,7 @@
 import type { ColumnSnapshot, JsonSchema } from 'waypost'
 import type { TableConfig } from './config.ts'
 import { nameFilter, toTyped, valueTypeOf, type FilterOperator, type ListPlan } from './plan.ts'
+import { searchParameters } from './search/search-plan.ts'
 import { maxSortTerms } from './sort.ts'
 import { columnsForCallers, type TableUse } from './table-use.ts'
 import type { Schema } from './value-rules.ts'
@@ -69,7 +70,7 @@ export function listOperators(column: ColumnSnapshot, isListed: boolean): readon
 }
 
 /** Returns the schema of a list's query parameters. */
-export function describeParameters({ filters, sortable, limit, any }: ListPlan, known: Columns): JsonSchema {
+export function describeParameters({ filters, sortable, limit, any, search }: ListPlan, known: Columns): JsonSchema {
   const properties: Record<string, JsonSchema> = {}
   for (const [name, operators] of Object.entries(filters)) {
     for (const operator of operators) properties[nameFilter(name, operator)] = describeFilter(known[name]!, operator)
@@ -91,6 +92,7 @@ export function describeParameters({ filters, sortable, limit, any }: ListPlan, 
     properties: {
       ...properties,
       ...(any && { any: alternatives }),
+      ...(search && searchParameters),
       ...(sortable.length > 0 && { sort }),
       limit: { type: 'integer', minimum: 1, maximum: limit.max, default: limit.default },
       after: { type: 'string', minLength: 1, description: 'The value of "next" of the previous page' },
@@ -113,8 +115,16 @@ export function describeValues(one: Schema): Schema {
 }
 
 /** Returns the names of query parameters of a list that are not filters. */
-export function reservedNames({ embed, filter }: Pick<TableConfig, 'embed' | 'filter'>): readonly string[] {
-  const used = [...(embed === undefined ? [] : ['embed']), ...(filter === undefined ? [] : ['any'])]
+export function reservedNames({
+  embed,
+  filter,
+  search,
+}: Pick<TableConfig, 'embed' | 'filter' | 'search'>): readonly string[] {
+  const used = [
+    ...(embed === undefined ? [] : ['embed']),
+    ...(filter === undefined ? [] : ['any']),
+    ...(search === undefined ? [] : ['q', 'rank']),
+  ]
   return ['sort', 'limit', 'after', 'count', ...used]
 }
 

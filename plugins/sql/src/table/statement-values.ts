@@ -15,6 +15,8 @@ export interface Input {
   readonly alternatives?: readonly unknown[]
   /** The rows of a request that inserts several, as the JSON of one parameter. */
   readonly list?: string
+  /** What is searched, in the language of the database. */
+  readonly search?: string | undefined
   /** The number of rows to read. */
   readonly rows?: number
   /** The values of the sort columns in the last row of the previous page. */

@@ -13,6 +13,7 @@ import {
   type RowCondition,
 } from './row-conditions.ts'
 import { writeRowForm } from './row-form.ts'
+import { writeFound, writePage } from './list-rows.ts'
 import { extraPrefix, quote, StatementValues, type Statement } from './statement-values.ts'
 import { valueTypes } from './value-types.ts'
 
@@ -68,15 +69,22 @@ export class StatementWriter {
     if (shape.after !== undefined) conditions.push(this.#lists.after(shape.sort, shape.after))
     const order = shape.sort.map((term) => this.#lists.order(term)).join(', ')
     const limit = shape.rows === undefined ? this.#values.addOwn(({ rows }) => rows) : String(shape.rows)
-    const end = `${quote(table)}${joinConditions(conditions)} order by ${order} limit ${limit}`
+    const where = joinConditions(conditions)
+    const own = new Set([...columns, ...shape.sort.map(({ column }) => column), ...shape.embeds.map((one) => one.own)])
+    const rows = { table, own: [...own].map(quote), where, order, limit, rank: this.#lists.rank(shape) }
     // A list that is sorted without an index would embed rows in all that it sorts.
     const isSorted = shape.isScan || owner?.parent !== undefined
-    const own = new Set([...columns, ...shape.sort.map(({ column }) => column), ...shape.embeds.map((one) => one.own)])
-    const page = `(select ${[...own].map(quote).join(', ')} from ${end}) as ${quote(table)}`
-    const from = embedded.length > 0 && isSorted ? `${page} order by ${order}` : end
+    const { before = '', from } = this.#isFound(shape)
+      ? writeFound(rows)
+      : writePage(rows, embedded.length > 0 && isSorted)
     return this.#values.end(
-      `${this.#mark(shape.isScan)}${this.#limitBytes(shape.embeds)}select ${selected} from ${from}`,
+      `${this.#mark(shape.isScan)}${this.#limitBytes(shape.embeds)}${before}select ${selected} from ${from}`,
     )
+  }
+
+  /** Whether PostgreSQL looks up the rows that a search finds. */
+  #isFound({ search }: ListShape): boolean {
+    return search?.use === 'match' && !search.isRanked && this.#kind === 'postgresql'
   }
 
   count(shape: ListShape): Statement {

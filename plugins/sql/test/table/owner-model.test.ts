@@ -19,7 +19,7 @@ const step = fc.record({
   ticket: reference,
   note: reference,
   version: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }),
-  query: fc.nat({ max: 11 }),
+  query: fc.nat({ max: 13 }),
   /** More rows in the same request, by their titles, each with a reference; or the notes of a new ticket. */
   more: fc.option(fc.array(fc.tuple(fc.constantFrom('a', 'b', 'bad', 'c'), reference), { maxLength: 3 }), {
     freq: 2,
@@ -35,12 +35,17 @@ const queries = {
     'any=(title:a,id:ID)&embed=tasks',
     'title=b',
     'embed=notes&limit=1',
+    'q=a&count=true',
+    'q=-a&embed=notes',
+    'q=b*&rank=true',
   ],
   note: [
     'embed=ticket,tasks',
     'ticket.title=a&count=true',
     'any=(ticket.title:b,text:b)',
     'any=(id:ID,ticket.title:a)&embed=tasks',
+    'q=a&count=true&limit=1',
+    'q=-b&embed=ticket',
   ],
   reply: ['embed=note,marks', 'note.text=a&count=true', 'any=(note.text:b,id:ID)&embed=marks'],
   mark: ['embed=reply', 'reply.text=b&count=true', 'any=(reply.text:a,text:b)&embed=reply'],

@@ -1,4 +1,5 @@
 import type { TableSnapshot, DatabaseKind } from 'waypost'
+import { writeStep } from '../../../../src/tables/index.ts'
 import type { TableConfig } from '../../src/table/config.ts'
 import type { ApiOptions } from '../../../../test/support/table-api.ts'
 
@@ -23,6 +24,7 @@ export const ticketTables: Readonly<Record<string, TableSnapshot>> = {
     },
     key: ['id'],
     index: [['user_id', 'status', 'id']],
+    search: { columns: ['title'] },
   },
   app_note: {
     columns: {
@@ -33,6 +35,7 @@ export const ticketTables: Readonly<Record<string, TableSnapshot>> = {
     },
     key: ['id'],
     index: [['ticket_id', 'id']],
+    search: { columns: ['text'] },
     references: [{ columns: ['ticket_id'], table: 'app_ticket', to: ['id'], on_delete: 'cascade' }],
   },
   app_reply: chained('note_id', 'app_note'),
@@ -72,6 +75,7 @@ export const ticketApi = {
     owner: { column: 'user_id', unless: 'ticket.all' },
     bulk: 4,
     filter: ['id', 'title'],
+    search: ['title'],
     embed: {
       notes: { from: 'Notes', by: 'ticket_id', limit: 2, write: true },
       tasks: { from: 'Tasks', by: 'ticket_id' },
@@ -83,6 +87,7 @@ export const ticketApi = {
     owner: { through: 'ticket_id' },
     version: 'version',
     filter: ['id', 'text', 'ticket.title'],
+    search: ['text'],
     embed: { ticket: { from: 'Tickets', by: 'ticket_id' }, tasks: { from: 'Tasks', by: 'note_id', limit: 1 } },
     bulk: 4,
   },
@@ -178,6 +183,8 @@ export function openTicketOptions(kind: DatabaseKind, url: string | undefined): 
       `create index app_task_ticket on app_task (ticket_id, user_id)`,
       `create index app_task_note on app_task (note_id, user_id)`,
       `insert into app_shelf values (1)`,
+      ...writeStep({ step: 'add_search', table: 'app_ticket', columns: ['title'] }, kind),
+      ...writeStep({ step: 'add_search', table: 'app_note', columns: ['text'] }, kind),
     ],
   }
 }

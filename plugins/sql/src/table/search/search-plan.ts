@@ -1,0 +1,64 @@
+import type { ActionHttp, JsonSchema } from 'waypost'
+import { checkColumn, type TableUse } from '../table-use.ts'
+import type { Writing } from '../writing.ts'
+
+/** How a list is searched. */
+export interface SearchPlan {
+  /** The text search configuration of PostgreSQL. */
+  readonly configuration: string
+  /** Which columns of the search of the table count, by letter; undefined for all. */
+  readonly letters?: string
+}
+
+export const maxSearchLength = 200
+/** Each may select many rows. */
+export const maxSearchTerms = 10
+export const maxRanked = 100
+
+const letters = 'abcd'
+
+/** Checks in which columns callers can search for words: those of the table's search that they can read. */
+export function resolveSearch({ config, table, report }: TableUse, { columns }: Writing): SearchPlan | undefined {
+  const { search: given } = config
+  if (given === undefined) return undefined
+  const { search } = table
+  const step = `add_search: { ${config.table}: [${given.join(', ')}] }`
+  let isPossible = true
+  const refuse = (at: string, message: string, hint: string) => {
+    isPossible = false
+    report(at, message, { hint })
+  }
+  for (const [index, name] of given.entries()) {
+    const at = `/search/${index}`
+    if (!checkColumn(name, table, report, at)) isPossible = false
+    else if (!columns.includes(name)) refuse(at, `"${name}" cannot be searched: it is not in "columns"`, 'Remove it')
+    else if (search !== undefined && !search.columns.includes(name))
+      refuse(at, `The search of "${config.table}" does not contain "${name}"`, `Replace it in a migration: ${step}`)
+  }
+  if (search === undefined)
+    refuse('/search', `The table "${config.table}" has no search`, `Add one in a migration: ${step}`)
+  if (search === undefined || !isPossible) return undefined
+  const { columns: all, configuration = 'simple' } = search
+  const chosen = [...letters].filter((_, index) => all[index] !== undefined && given.includes(all[index])).join('')
+  return { configuration, ...(chosen.length < all.length && { letters: chosen }) }
+}
+
+/** The query parameters of a search. */
+export const searchParameters: Readonly<Record<string, JsonSchema>> = {
+  q: {
+    type: 'string',
+    maxLength: maxSearchLength,
+    description: `Rows with these words: \`word\`, \`begin*\`, \`"a phrase"\` and \`-not\`, at most ${maxSearchTerms}`,
+  },
+  rank: {
+    type: 'boolean',
+    description: `The best rows first, at most ${maxRanked}, instead of the order of the list. Only on PostgreSQL.`,
+  },
+}
+
+/** Describes what a search finds. A plan shows that a column is no longer searched. */
+export function describeSearch({ config, operation }: TableUse): ActionHttp | undefined {
+  if (operation !== 'list' || config.search === undefined) return undefined
+  const behavior = config.search.map((name) => [`search ${name}`, `"q" finds words in "${name}".`])
+  return { behavior: Object.fromEntries(behavior) as Readonly<Record<string, string>> }
+}
