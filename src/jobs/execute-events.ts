@@ -39,7 +39,7 @@ export interface ExecuteRequest {
 /** What a run did, and what is still pending. */
 export interface Execution extends Summary {
   readonly waiting: number
-  /** When the next delivery is due, in milliseconds since 1970. */
+  /** Includes runs of listeners. When the next delivery is due, in milliseconds since 1970. */
   readonly nextDueAt: number | null
   /** Whether all deliveries are held. */
   readonly isHeld: boolean
@@ -162,7 +162,13 @@ async function countWaiting({ db }: System): Promise<Waiting> {
   const isPending = sql<boolean>`status = 'pending'`
   const { rows } = await sql<Waiting>`
     select (select count(*) from waypost_delivery where ${isPending} and due_at = 0)
-        + (select count(*) from waypost_delivery where ${isPending} and due_at > 0) as waiting,
-      (select min(due_at) from waypost_delivery where ${isPending} and due_at > 0) as "nextDueAt"`.execute(db)
+        + (select count(*) from waypost_delivery where ${isPending} and due_at > 0)
+        + (select count(*) from waypost_run where ${isPending} and exclusive_key is null)
+        + (select count(*) from waypost_run where ${isPending} and exclusive_key is not null) as waiting,
+      (select min(due_at) from (
+        select min(due_at) as due_at from waypost_delivery where ${isPending} and due_at > 0
+        union all select min(due_at) from waypost_run where ${isPending} and exclusive_key is null
+        union all select min(due_at) from waypost_run where ${isPending} and exclusive_key is not null
+      ) as next) as "nextDueAt"`.execute(db)
   return rows[0]!
 }

@@ -14,7 +14,7 @@ export interface TestHost {
   readonly folder: string
   readonly variables: Readonly<Record<string, string>>
   /** Activates a release with these events and settings, and no route. */
-  activate(parts: Pick<Partial<Manifest>, 'events' | 'config'>): Promise<void>
+  activate(parts: Pick<Partial<Manifest>, 'events' | 'listeners' | 'config'>): Promise<void>
   close(): Promise<void>
 }
 

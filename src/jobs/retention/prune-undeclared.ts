@@ -14,7 +14,7 @@ interface Options {
 }
 
 /**
- * Deletes the messages and deliveries of events that the active release does not declare, after the same time as finished
+ * Deletes the messages and deliveries of events, and the runs of listeners, that the active release does not declare, after the same time as finished
  * ones, in case a later release declares the events again. Keeps everything that waits for another reason, such as a
  * missing worker or a paused subscription, regardless of age. Deletes nothing before the first deployment.
  * @returns the number of deleted rows
@@ -22,7 +22,7 @@ interface Options {
 export async function pruneUndeclared(
   system: System,
   options: Options,
-): Promise<readonly (readonly [table: 'waypost_message' | 'waypost_delivery', rows: number])[]> {
+): Promise<readonly (readonly [table: 'waypost_message' | 'waypost_delivery' | 'waypost_run', rows: number])[]> {
   const release = await loadActiveRelease(system)
   if (release === undefined || options.signal?.aborted) return []
   const { keep } = options.settings
@@ -39,7 +39,12 @@ export async function pruneUndeclared(
   const messages = sql`select d.id from waypost_message d
     where d.fanned_out_at is null and d.created_at < ${options.now - keep.messages} and ${isUndeclared(sql`d.event`)}
     order by d.created_at`
+  const isRemoved = sql`d.listener not in (${sql.join(['', ...Object.keys(release.manifest.listeners ?? {})])})`
+  const runs = (key: RawBuilder<unknown>) => sql`select d.id from waypost_run d
+    where d.status = 'pending' and d.exclusive_key ${key} and ${isRemoved} and d.due_at < ${before}`
   return [
+    ['waypost_run', await deleteAll(system, { table: 'waypost_run', chosen: runs(sql`is null`), ...options })],
+    ['waypost_run', await deleteAll(system, { table: 'waypost_run', chosen: runs(sql`is not null`), ...options })],
     ['waypost_delivery', await deleteAll(system, { table: 'waypost_delivery', chosen: fresh, ...options })],
     ['waypost_delivery', await deleteAll(system, { table: 'waypost_delivery', chosen: later, ...options })],
     ['waypost_message', await deleteAll(system, { table: 'waypost_message', chosen: messages, ...options })],

@@ -1,4 +1,4 @@
-import { measureEvents } from '../../events/index.ts'
+import { countDueRuns, measureEvents } from '../../events/index.ts'
 import { defaultSettings, formatDuration } from '../../kit/index.ts'
 import type { StoredRelease } from '../../release/index.ts'
 import { type SystemFacts, loadDatabaseTime } from '../../store/index.ts'
@@ -21,7 +21,9 @@ export async function checkEvents(
   // Default settings suffice, because they only define how long a breaker can be open, and the release's settings may
   // need variables that this host lacks.
   const { deliveries } = await measureEvents(host.system, { catalog, settings: defaultSettings })
-  const waiting = deliveries.due
+  const runs = await countDueRuns(host.system, Object.keys(release?.manifest.listeners ?? {}))
+  const waiting = deliveries.due + runs
+  const described = `${describeWaiting(deliveries.due)}${describeRuns(runs)}`
   if (held !== undefined) {
     const since = new Date(Number(held)).toISOString()
     const message = `Nothing is posted: deliveries are held since ${since}; ${describeWaiting(deliveries.held)}`
@@ -35,17 +37,17 @@ export async function checkEvents(
   }
   const agoMs = last === undefined ? undefined : Math.abs(now - Number(last))
   const ran = agoMs === undefined ? 'never ran' : `last ran ${formatDuration(agoMs, Math.round)} ago`
-  const message = `event:execute ${ran}, ${describeWaiting(waiting)}`
+  const message = `event:execute ${ran}, ${described}`
   if (agoMs !== undefined && agoMs < maxSilenceMs) return { check, state: 'ok', message }
-  if (origin === 'development') return checkDevelopment(waiting)
+  if (origin === 'development') return checkDevelopment(waiting, described)
   if (waiting === 0 && Object.keys(catalog).length === 0) {
     return { check, state: 'ok', message: 'No events, and no deliveries waiting' }
   }
   return { check, state: waiting === 0 ? 'warn' : 'fail', message, ...adviseCron(host, release) }
 }
 
-function checkDevelopment(waiting: number): Finding {
-  const message = `waypost dev delivers while it is running; ${describeWaiting(waiting)}`
+function checkDevelopment(waiting: number, described: string): Finding {
+  const message = `waypost dev delivers while it is running; ${described}`
   if (waiting === 0) return { check, state: 'ok', message }
   return { check, state: 'warn', message, next: 'To deliver without waypost dev:', command: 'waypost event:execute' }
 }
@@ -53,6 +55,11 @@ function checkDevelopment(waiting: number): Finding {
 export function describeWaiting(count: number): string {
   if (count === 0) return 'no deliveries waiting'
   return count === 1 ? '1 delivery waiting' : `${count} deliveries waiting`
+}
+
+function describeRuns(count: number): string {
+  if (count === 0) return ''
+  return count === 1 ? ', 1 run of a listener waiting' : `, ${count} runs of listeners waiting`
 }
 
 function adviseCron(

@@ -1,7 +1,7 @@
 import { parseSettings, resolveReferences, type Variables } from '../../kit/index.ts'
 import type { AccessWarning } from '../../schema/index.ts'
 import type { Manifest } from '../manifest.ts'
-import type { ReleaseChange } from './change.ts'
+import { harmless, type ReleaseChange } from './change.ts'
 import { compareAccessWarnings } from './access-warnings.ts'
 import { compareManifests } from './compare-manifests.ts'
 
@@ -32,16 +32,35 @@ export function compareReleases(before: Manifest | undefined, after: Manifest): 
   return { changes: compareManifests(before, after), policies, accessWarnings }
 }
 
-/** @param calls the calls of each method in the last 24 hours: `GET /todo` → number */
+/**
+ * @param calls the calls of each method in the last 24 hours: `GET /todo` → number
+ * @param runs the pending runs of each listener
+ */
 export function toDifference(
   { changes, policies, accessWarnings }: ComparedManifests,
-  { calls, variables }: { readonly calls: Readonly<Record<string, number>>; readonly variables: Variables },
+  {
+    calls,
+    runs = {},
+    variables,
+  }: {
+    readonly calls: Readonly<Record<string, number>>
+    readonly runs?: Readonly<Record<string, number>>
+    readonly variables: Variables
+  },
 ): ReleaseDifference {
   return {
-    changes: changes.map((one) => countCalls(one, calls)),
+    changes: changes.map((one) => countRuns(countCalls(one, calls), runs)),
     breakingChanges: policies.some((policy) => isForbid(policy, variables)) ? 'forbid' : 'warn',
     accessWarnings,
   }
+}
+
+/** Runs of a listener that is removed or renamed wait: a rollback finds them again. */
+function countRuns(change: ReleaseChange, runs: Readonly<Record<string, number>>): ReleaseChange {
+  if (change.kind !== 'listener' || change.change !== 'removed' || !Object.hasOwn(runs, change.name)) return change
+  const count = runs[change.name]!
+  const text = count === 1 ? '1 pending run waits' : `${count} pending runs wait`
+  return { ...change, details: [...change.details, harmless(`${text} until a release has it again`)] }
 }
 
 function countCalls(change: ReleaseChange, calls: Readonly<Record<string, number>>): ReleaseChange {

@@ -1,4 +1,5 @@
 import { findUnheldScopes } from '../../../auth/index.ts'
+import { countPendingRuns } from '../../../events/index.ts'
 import {
   checkReleaseActions,
   makeOpenable,
@@ -82,11 +83,19 @@ export async function surveyOutline({
     id,
     built,
     active: active && { id: active.id },
-    ...toDifference(compared, { calls: isActive ? {} : await countDayCalls(system), variables }),
+    ...toDifference(compared, {
+      calls: isActive ? {} : await countDayCalls(system),
+      runs: removesListener(compared) ? await countPendingRuns(system) : {},
+      variables,
+    }),
     olderServers: (await findOlderServers(system, release)).map(({ name, version }) => ({ name, version })),
     missingVariables: await findMissing(host, needed),
     unheldScopes: await findUnheldScopes(system, release.scopes),
   }
+}
+
+function removesListener({ changes }: Pick<ReleaseOutline['compared'], 'changes'>): boolean {
+  return changes.some(({ kind, change }) => kind === 'listener' && change === 'removed')
 }
 
 function namesIn(text: string): readonly string[] {
