@@ -11,7 +11,6 @@ export { isCovered, isWrittenForm, parseSnapshot, writeSnapshot, type Snapshot }
 export type { StepProblem } from './step-context.ts'
 export { checkSuffixes, isCheckOf, maxPrecision, nameCheck, readEnumValues } from './column-checks.ts'
 export { maxSearchColumns, readSearch } from './search.ts'
-export { parseReference, quoteTable } from './names.ts'
 export { findEnumCheck, rewriteColumn, type ColumnParts } from './rewrite-column.ts'
 export type { ColumnChange, ColumnDeclaration, Step, TableDeclaration } from './steps.ts'
 export {

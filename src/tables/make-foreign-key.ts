@@ -20,6 +20,10 @@ export function makeForeignKey(
   if (references === undefined) return []
   const at = [...path, 'references']
   const { table, column: named } = parseReference(references)
+  if (table.includes('.') && context.isSqlite) {
+    context.report(at, `"${table}" is a table of another schema, which SQLite does not have`)
+    return []
+  }
   const target = findTarget(table, at, context)
   if (target === undefined) return []
   const to = named ?? (target.key?.length === 1 ? target.key[0]! : undefined)

@@ -287,6 +287,23 @@ describeEachDatabase('tables.json', ({ kind, type, open }) => {
     assert.equal(await introspect(db, kind), compute(checked))
   })
 
+  test('tables of other schemas can be referred to', { skip: kind === 'sqlite' }, async () => {
+    const { db } = await open()
+    for (const text of ['create schema sales', 'create table sales."order" (id bigint primary key, note text)'])
+      await sql.raw(text).execute(db)
+    const before = await loadSnapshot(db, kind)
+    assert.equal(before.tables['sales.order']!.schema, 'sales')
+    const steps = parse(`
+create_table:
+  app_parcel:
+    columns: { id: id, order_id: { type: bigint, references: { table: sales.order, column: id }, on_delete: cascade } }`)
+    await makeDeclaredMigration(steps).up(db, type)
+    const computed = applySteps(before, steps, { kind })
+    assert.deepEqual(computed.problems, [])
+    assert.equal(await introspect(db, kind), writeSnapshot({ migrations: {}, ...computed.tables }))
+    assert.match(applySteps(before, steps, { kind: 'sqlite' }).problems[0]!.message, /SQLite does not have/)
+  })
+
   test('TypeScript migrations give the same text as declared ones', async () => {
     const { db } = await open()
     await coded.up(db, type)

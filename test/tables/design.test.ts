@@ -5,6 +5,7 @@ import type { TablesSnapshot } from '../../src/contract/index.ts'
 import {
   amendSteps,
   applySteps,
+  describeBreaking,
   describeLosses,
   designTable,
   writeSnapshot,
@@ -283,5 +284,62 @@ test('random edits lead to the designed table', () => {
         pending = []
       }
     }
+  }
+})
+
+test('an enum of a table gets and loses values, and a decimal more digits', () => {
+  const from = create({
+    ...todo,
+    columns: [
+      ...todo.columns,
+      { name: 'kind', type: 'enum', values: ['a', 'b'], default: 'a' },
+      { name: 'price', type: 'numeric', precision: 10, scale: 2 },
+      { name: 'label', type: 'text' },
+    ],
+  })
+  const changed = change(
+    withColumns((all) =>
+      all.map((one) => {
+        if (one.name === 'kind') return { ...one, values: ['b', 'c'], default: 'b' }
+        if (one.name === 'price') return { ...one, precision: 12 }
+        return one.name === 'label' ? { ...one, type: 'enum', values: ['x'] } : one
+      }),
+    ),
+    from,
+  )
+  assert.deepEqual(changed.problems, [])
+  assert.deepEqual(
+    changed.steps.map((step) => (step.step === 'alter_column' ? step.change : step.step)),
+    [
+      { type: 'enum', add_values: ['c'], remove_values: ['a'], default: 'b' },
+      { type: 'numeric', precision: 12, scale: 2 },
+      { type: 'enum', values: ['x'] },
+    ],
+  )
+  const { kind, price, label } = changed.tables.tables['app_todo']!.columns
+  assert.deepEqual([kind!.values, price!.precision, label!.values], [['b', 'c'], 12, ['x']])
+  const text = writeMigration(changed.steps)
+  assert.deepEqual(parseMigration('a.yml', text).steps, changed.steps)
+  assert.deepEqual(describeBreaking(changed.steps), [
+    'no longer allows a in app_todo.kind',
+    'only allows x in app_todo.label',
+  ])
+})
+
+test('columns without what their type needs are problems', () => {
+  for (const [column, pointer] of [
+    [{ name: 'kind', type: 'enum' }, '/columns/1/type'],
+    [{ name: 'kind', type: 'enum', values: ['a', 'a'] }, '/columns/1/values'],
+    [{ name: 'kind', type: 'enum', values: ['a'], default: 'b' }, '/columns/1/default'],
+    [{ name: 'price', type: 'numeric' }, '/columns/1/type'],
+    [{ name: 'price', type: 'numeric', precision: 2, scale: 3 }, '/columns/1/scale'],
+    [{ name: 'price', type: 'numeric', precision: 3, scale: 2, default: '10.00' }, '/columns/1/default'],
+    [{ name: 'title', type: 'text', values: ['a'] }, '/columns/1/values'],
+    [{ name: 'title', type: 'text', scale: 1 }, '/columns/1/scale'],
+    [{ name: 'title', type: 'literal', default: 'x' }, '/columns/1/type'],
+  ] as const) {
+    const design: TableDesign = { ...todo, columns: [todo.columns[0]!, column as DesignedColumn], index: [] }
+    const { problems } = amendSteps({ steps: [], tables: none, earlier: [] }, { table: undefined, design })
+    assert.deepEqual([problems[0]?.pointer, problems.length], [pointer, 1], JSON.stringify([column, problems]))
   }
 })

@@ -12,7 +12,7 @@ export function nameOf(schema: RawBuilder<unknown>, table: RawBuilder<unknown>):
 export const isListed = sql`(
   n.nspname = current_schema() or (
     n.nspname !~ '^pg_' and n.nspname <> 'information_schema' and has_schema_privilege(n.oid, 'usage')
-    and not exists (select 1 from pg_class w where w.relnamespace = n.oid and w.relname = 'waypost_migration')
+    and not exists (select 1 from pg_class w where w.relnamespace = n.oid and w.relname in ('waypost_migration', 'waypost_schema'))
     and not exists (
       select 1 from pg_depend x where x.classid = 'pg_class'::regclass and x.objid = c.oid and x.deptype = 'e')
   ))`

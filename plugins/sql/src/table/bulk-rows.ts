@@ -1,6 +1,6 @@
 import type { DatabaseKind } from 'waypost'
 import type { TablePlan } from './plan.ts'
-import { quote, type StatementValues } from './statement-values.ts'
+import { quote, quoteTable, type StatementValues } from './statement-values.ts'
 import { makeBind, type Bind, type BindUse } from './values.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -59,9 +59,10 @@ export const rowOrder = `${element}."key"`
 
 /** Adds the rows of a request as a table, whose columns `bindBody` then returns. @returns the table */
 export function readRows(
-  { table, types }: TablePlan,
+  plan: TablePlan,
   { kind, values, columns }: { kind: DatabaseKind; values: StatementValues; columns: readonly string[] },
 ): string {
+  const { types } = plan
   const rows = values.add(({ list }) => list)
   if (kind === 'sqlite') {
     values.bodyColumn = (name) => {
@@ -75,5 +76,5 @@ export function readRows(
       ? `cast(${element}."value" ->> '${name.replaceAll("'", "''")}' as json)`
       : `${record}.${quote(name)}`
   const elements = `json_array_elements(cast(${rows} as json)) with ordinality as ${element}("value", "key")`
-  return `${elements} cross join lateral json_populate_record(cast(null as ${quote(table)}), ${element}."value") as ${record}`
+  return `${elements} cross join lateral json_populate_record(cast(null as ${quoteTable(plan)}), ${element}."value") as ${record}`
 }

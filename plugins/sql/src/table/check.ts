@@ -2,6 +2,7 @@ import { searchColumn, sql, type CheckOptions, type Kysely } from 'waypost'
 import { kindOf } from './kind-of.ts'
 import type { Operation, TablePlan } from './plan.ts'
 import { findReadOnly } from './read-only.ts'
+import { quoteTable } from './statement-values.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the tables are only known to the plan
 type Client = Kysely<any>
@@ -72,7 +73,7 @@ async function findMissingPrivileges(plan: TablePlan, client: Client): Promise<r
         where r.ev_class = c.oid and r.is_instead and r.ev_type = cast(${event || (isRemoving ? '4' : '0')} as "char")
           and case r.ev_type when '4' then pg_get_ruledef(r.oid) ~ 'DO INSTEAD NOTHING;$' else pg_get_ruledef(r.oid) !~* '\\mreturning\\M' end
       ) as rules
-    from pg_class c where c.oid = cast(${quoteName(table)} as regclass) and c.relkind in ('r', 'p', 'f')`.execute(
+    from pg_class c where c.oid = cast(${quoteTable(plan)} as regclass) and c.relkind in ('r', 'p', 'f')`.execute(
     client,
   )
   const [found] = rows
@@ -92,8 +93,4 @@ async function findMissingPrivileges(plan: TablePlan, client: Client): Promise<r
         : `The rule "${name}" of "${table}" replaces the statement, which then returns no row`,
     ),
   ]
-}
-
-function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }

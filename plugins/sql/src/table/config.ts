@@ -27,6 +27,8 @@ export interface TableConfig {
   readonly unindexed?: readonly string[]
   readonly limit?: { readonly default?: number; readonly max?: number; readonly max_bytes?: number }
   readonly json?: Readonly<Record<string, JsonLimits>>
+  /** Columns of PostgreSQL's type `numeric` whose values are texts with all digits. */
+  readonly exact?: readonly string[]
   /** Rows of other tables, by the name of the property that has them. */
   readonly embed?: Readonly<Record<string, EmbedConfig>>
   readonly embed_always?: readonly string[]
@@ -244,6 +246,11 @@ export const tableConfigSchema = {
       type: 'boolean',
       description: 'Whether lists are also sent as CSV, to callers with Accept: text/csv',
       default: false,
+    },
+    exact: {
+      ...columns,
+      description:
+        'The columns of the type numeric of PostgreSQL whose values are texts with all digits; otherwise they are numbers, which lose some',
     },
     json: {
       ...values,

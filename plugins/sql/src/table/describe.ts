@@ -207,7 +207,7 @@ function warnAboutNumbers({ table, report, config }: TableUse, { columns }: Writ
     const at = config.columns === 'all' ? '/columns' : `/columns/${index}`
     report(at, `"${name}" has the type ${column.as}, whose values lose digits as JSON numbers`, {
       severity: 'warning',
-      hint: 'Store an integer of the smallest unit, for example cents',
+      hint: `Send them as texts with all digits: exact: [${name}]`,
     })
   }
 }

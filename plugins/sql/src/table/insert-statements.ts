@@ -2,7 +2,7 @@ import type { DatabaseKind } from 'waypost'
 import { readRows, rowOrder } from './bulk-rows.ts'
 import type { TablePlan } from './plan.ts'
 import { joinConditions, type Access, type ChangeCondition, type RowConditions } from './row-conditions.ts'
-import { extraPrefix, quote, type Statement, type StatementValues } from './statement-values.ts'
+import { extraPrefix, quote, writeFrom, type Statement, type StatementValues } from './statement-values.ts'
 
 /** The name of a column of the unique constraint in the result of an upsert. */
 export const uniqueAlias = (index: number): string => `${extraPrefix}unique${index}`
@@ -78,13 +78,13 @@ export class InsertStatements {
   }
 
   #end(row: string, { access, written, conflict }: InsertChange): Statement {
-    const { table, upsert } = this.#plan
+    const { upsert } = this.#plan
     const isUpsert = upsert !== undefined && conflict !== undefined
     const found = isUpsert ? ` on conflict (${upsert.columns.map(quote).join(', ')}) do ` : ''
     const action = conflict === 'change' ? this.#change(written, access) : 'nothing'
     const unique = (upsert?.columns ?? []).map((name, index) => `, ${quote(name)} as ${quote(uniqueAlias(index))}`)
     return this.#values.end(
-      `insert into ${quote(table)} ${row}${isUpsert ? found + action : ''} returning ${this.#returning()}${isUpsert ? unique.join('') : ''}`,
+      `insert into ${writeFrom(this.#plan)} ${row}${isUpsert ? found + action : ''} returning ${this.#returning()}${isUpsert ? unique.join('') : ''}`,
     )
   }
 

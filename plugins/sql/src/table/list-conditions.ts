@@ -4,6 +4,7 @@ import type { EmbedPlan, FilterOperator, PlanColumn, SortTerm, TablePlan } from 
 import { joinConditions, type Access, type RowConditions } from './row-conditions.ts'
 import type { GivenSearch } from './search/read-search.ts'
 import { SearchConditions } from './search/search-conditions.ts'
+import { isParsed } from './row-form.ts'
 import { quote, quoteTable, type Input, type Read, type StatementValues } from './statement-values.ts'
 import type { Bind } from './values.ts'
 
@@ -95,8 +96,8 @@ export class ListConditions {
 
   order({ column, descending }: SortTerm): string {
     // A name alone would mean the text of the row, which has another order.
-    const isText = this.#kind === 'postgresql' && this.#plan.types[column]!.type === 'literal'
-    const compared = isText ? `${quoteTable(this.#plan)}.${quote(column)}` : this.#values.compared(column)
+    const isText = this.#kind === 'postgresql' && isParsed(this.#plan.types[column]!)
+    const compared = isText ? `${quote(this.#plan.table)}.${quote(column)}` : this.#values.compared(column)
     return writeOrder(compared, { descending, isNullable: this.#isNullable(column), kind: this.#kind })
   }
 
@@ -147,13 +148,13 @@ export class ListConditions {
 
   /** The condition that a row refers to one with such a value, which exists for the caller. */
   #inEmbedded(filter: UsedFilter, embed: EmbedPlan, access: Access): string {
-    const { table, own, other, types } = embed
+    const { own, other, types } = embed
     const { column } = filter
     const alias = this.#values.nextAlias()
     const compared = this.#values.compared(column, types[column], `${alias}.${quote(column)}`)
     const bind = this.#values.bindOther(filter.name, types[column]!)
     const conditions = [this.#equals(filter, bind, compared), ...this.#rows.visible(embed, alias, { access })]
-    const from = `${quote(table)} as ${alias}${joinConditions(conditions)}`
+    const from = `${quoteTable(embed)} as ${alias}${joinConditions(conditions)}`
     return `${quote(this.#plan.table)}.${quote(own)} in (select ${alias}.${quote(other)} from ${from})`
   }
 

@@ -1,8 +1,8 @@
-import { extraPrefix, quote } from './statement-values.ts'
+import { extraPrefix, quote, writeFrom } from './statement-values.ts'
 
 /** The parts of a statement that decide which rows a page has. */
 interface PageRows {
-  readonly table: string
+  readonly table: { readonly table: string; readonly schema?: string }
   /** The columns that the statement reads, quoted. */
   readonly own: readonly string[]
   readonly where: string
@@ -24,11 +24,11 @@ const foundAlias = quote(`${extraPrefix}found`)
 /** @param isFirst whether the page is read before anything is added to its rows */
 export function writePage({ table, own, where, order, limit, rank }: PageRows, isFirst: boolean): From {
   const first = rank === undefined ? order : `${rank} desc, ${order}`
-  const end = `${quote(table)}${where} order by ${first} limit ${limit}`
+  const end = `${writeFrom(table)}${where} order by ${first} limit ${limit}`
   if (!isFirst) return { from: end }
   const inner = [...own, ...(rank === undefined ? [] : [`${rank} as ${rankAlias}`])].join(', ')
   const outer = rank === undefined ? order : `${rankAlias} desc, ${order}`
-  return { from: `(select ${inner} from ${end}) as ${quote(table)} order by ${outer}` }
+  return { from: `(select ${inner} from ${end}) as ${quote(table.table)} order by ${outer}` }
 }
 
 /**
@@ -40,9 +40,9 @@ const plannedRows = 10_000
 
 /** Writes a page of the rows that a search finds by its index. */
 export function writeFound({ table, own, where, order, limit }: PageRows): From {
-  const found = `select ${own.join(', ')} from ${quote(table)}${where} order by ${order} limit ${plannedRows}`
+  const found = `select ${own.join(', ')} from ${writeFrom(table)}${where} order by ${order} limit ${plannedRows}`
   return {
     before: `with ${foundAlias} as materialized (${found}) `,
-    from: `(select * from ${foundAlias} limit ${limit}) as ${quote(table)} order by ${order}`,
+    from: `(select * from ${foundAlias} limit ${limit}) as ${quote(table.table)} order by ${order}`,
   }
 }

@@ -84,7 +84,14 @@ export function makeRule(config: TableConfig, served: Served, maxSteps = maxOwne
     return isUsable ? [[name, source] as const] : []
   })
   const types = [owner.column, ...where.map(([name]) => name)].map((name) => [name, typeOf(name, table)!] as const)
-  return { table: config.table, types: Object.fromEntries(types), where: Object.fromEntries(where), owner }
+  const { schema } = table
+  return {
+    table: config.table,
+    ...(schema !== undefined && { schema }),
+    types: Object.fromEntries(types),
+    where: Object.fromEntries(where),
+    owner,
+  }
 }
 
 function makeOwner(

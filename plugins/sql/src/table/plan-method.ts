@@ -100,6 +100,7 @@ export function makePlan(
     operation,
     connection,
     table: config.table,
+    ...(table.schema !== undefined && { schema: table.schema }),
     types,
     columns,
     where,

@@ -92,6 +92,8 @@ export interface OwnerPlan {
 /** Which rows of another table a caller has access to. */
 export interface RowRule {
   readonly table: string
+  /** The schema of PostgreSQL with which the name of the table begins. */
+  readonly schema?: string
   /** The columns of the conditions. */
   readonly types: Readonly<Record<string, PlanColumn>>
   readonly where: Sources
@@ -112,6 +114,8 @@ export interface EmbedPlan {
   /** The property of the row. */
   readonly name: string
   readonly table: string
+  /** The schema of PostgreSQL with which the name of the table begins. */
+  readonly schema?: string
   /** The column of this table, and the one of the other table, whose values are equal. */
   readonly own: string
   readonly other: string
@@ -168,6 +172,8 @@ export interface TablePlan extends ActionPlan {
   readonly operation: Operation
   readonly connection: string
   readonly table: string
+  /** The schema of PostgreSQL with which the name of the table begins. */
+  readonly schema?: string
   /** All columns that statements name. */
   readonly types: Readonly<Record<string, PlanColumn>>
   /** The columns in responses. */
@@ -217,8 +223,8 @@ export function valueTypeOf(column: ColumnSnapshot): ValueType | undefined {
 }
 
 /** Whether JSON numbers cannot represent all values of a column. */
-export function isLossy({ as = '' }: ColumnSnapshot): boolean {
-  return /^(numeric|decimal)\b/i.test(as)
+export function isLossy({ type, as = '' }: ColumnSnapshot): boolean {
+  return (type === 'number' || type === 'other') && /^(numeric|decimal)\b/i.test(as)
 }
 
 /** Returns a supported column as far as the schema of its values depends on it. */

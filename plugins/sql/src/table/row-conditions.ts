@@ -1,6 +1,6 @@
 import type { DatabaseKind } from 'waypost'
 import type { OwnerPlan, ReferencePlan, RowRule, Source, TablePlan } from './plan.ts'
-import { quote, type Input, type StatementValues } from './statement-values.ts'
+import { quote, quoteTable, type Input, type StatementValues } from './statement-values.ts'
 import { bindList } from './bind-list.ts'
 
 /** Those scopes of a caller, in alphabetical order, that give access to the rows of all users. */
@@ -107,7 +107,7 @@ export class RowConditions {
       return types[name]?.null ? `(${own} is null or ${other} = ${own})` : `${other} = ${own}`
     })
     const conditions = [...terms, ...this.visible(rule, alias, { access })]
-    return `exists (select 1 from ${quote(rule.table)} as ${alias}${joinConditions(conditions)})`
+    return `exists (select 1 from ${quoteTable(rule)} as ${alias}${joinConditions(conditions)})`
   }
 
   /**
@@ -123,7 +123,7 @@ export class RowConditions {
     const isChosen = isList && isOwned(owner, access)
     const conditions = this.visible(rule, alias, { access, isList: isChosen })
     if (conditions.length === 0) return []
-    const [from, other] = [`${quote(rule.table)} as ${alias}`, `${alias}.${quote(to)}`]
+    const [from, other] = [`${quoteTable(rule)} as ${alias}`, `${alias}.${quote(to)}`]
     return isChosen
       ? [`${name} in (select ${other} from ${from}${joinConditions(conditions)})`]
       : [`exists (select 1 from ${from}${joinConditions([`${other} = ${name}`, ...conditions])})`]

@@ -44,15 +44,19 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** Returns the table of a plan or a rule. */
-export function quoteTable({
-  table,
-  schema,
-}: {
+interface TableName {
   readonly table: string
   readonly schema?: string | undefined
-}): string {
+}
+
+/** Returns the table of a plan or a rule. */
+export function quoteTable({ table, schema }: TableName): string {
   return schema === undefined ? quote(table) : `${quote(schema)}.${quote(table.slice(schema.length + 1))}`
+}
+
+/** Returns the table of a statement, whose columns are those of `quote(table)`. */
+export function writeFrom(name: TableName): string {
+  return name.schema === undefined ? quote(name.table) : `${quoteTable(name)} as ${quote(name.table)}`
 }
 
 /** The values of the statement that is being written, in the order of its placeholders. */

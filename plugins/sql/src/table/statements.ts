@@ -14,7 +14,7 @@ import {
 } from './row-conditions.ts'
 import { writeRowForm } from './row-form.ts'
 import { writeFound, writePage } from './list-rows.ts'
-import { extraPrefix, quote, StatementValues, type Statement } from './statement-values.ts'
+import { extraPrefix, quote, quoteTable, StatementValues, writeFrom, type Statement } from './statement-values.ts'
 import { valueTypes } from './value-types.ts'
 
 export const versionAlias = `${extraPrefix}version`
@@ -71,7 +71,7 @@ export class StatementWriter {
     const limit = shape.rows === undefined ? this.#values.addOwn(({ rows }) => rows) : String(shape.rows)
     const where = joinConditions(conditions)
     const own = new Set([...columns, ...shape.sort.map(({ column }) => column), ...shape.embeds.map((one) => one.own)])
-    const rows = { table, own: [...own].map(quote), where, order, limit, rank: this.#lists.rank(shape) }
+    const rows = { table: this.#plan, own: [...own].map(quote), where, order, limit, rank: this.#lists.rank(shape) }
     // A list that is sorted without an index would embed rows in all that it sorts.
     const isSorted = shape.isScan || owner?.parent !== undefined
     const { before = '', from } = this.#isFound(shape)
@@ -90,7 +90,7 @@ export class StatementWriter {
   count(shape: ListShape): Statement {
     const where = joinConditions(this.#lists.of(shape))
     return this.#values.end(
-      `${this.#mark(true)}select count(*) as ${quote(countAlias)} from ${quote(this.#plan.table)}${where}`,
+      `${this.#mark(true)}select count(*) as ${quote(countAlias)} from ${writeFrom(this.#plan)}${where}`,
     )
   }
 
@@ -98,7 +98,7 @@ export class StatementWriter {
     const { table, scans = false } = this.#plan
     const selected = [this.#responseColumns(), ...this.#embeds.select(embeds, access)].join(', ')
     const where = this.#rows.row({ access })
-    return this.#values.end(`${this.#mark(scans)}select ${selected} from ${quote(table)}${where}`)
+    return this.#values.end(`${this.#mark(scans)}select ${selected} from ${writeFrom(this.#plan)}${where}`)
   }
 
   /** Finds out whether a row exists for the caller, its version, and which of its new references do. */
@@ -108,7 +108,7 @@ export class StatementWriter {
       `${version === undefined ? '1' : quote(version.column)} as ${quote(versionAlias)}`,
       ...references.map((one, index) => `${this.#rows.reference(one, { written, access })} as ${quote(String(index))}`),
     ]
-    return this.#values.end(`select ${selected.join(', ')} from ${quote(table)}${this.#rows.row({ access })}`)
+    return this.#values.end(`select ${selected.join(', ')} from ${writeFrom(this.#plan)}${this.#rows.row({ access })}`)
   }
 
   /** Finds out which of the rows that a new row refers to exist for the caller. */
@@ -140,7 +140,7 @@ export class StatementWriter {
       references.map((one) => () => this.#rows.reference(one, { written, access })),
     )
     return this.#values.end(
-      `update ${quote(table)} set ${sets.join(', ')}${where} returning ${this.#responseColumns()}`,
+      `update ${writeFrom(this.#plan)} set ${sets.join(', ')}${where} returning ${this.#responseColumns()}`,
     )
   }
 
@@ -148,7 +148,7 @@ export class StatementWriter {
   delete(condition: RowCondition, isReplaced = false): Statement {
     const { table } = this.#plan
     const end = this.#kind === 'sqlite' || isReplaced ? '' : ' returning 1'
-    return this.#values.end(`delete from ${quote(table)}${this.#rows.row(condition)}${end}`)
+    return this.#values.end(`delete from ${writeFrom(this.#plan)}${this.#rows.row(condition)}${end}`)
   }
 
   /** Reads a digest of a row, to find out whether a rule of PostgreSQL has changed it. */
@@ -156,13 +156,13 @@ export class StatementWriter {
     const row = this.#values.nextAlias()
     const where = this.#rows.row(condition)
     return this.#values.end(
-      `select md5(cast(${row} as text)) as ${quote(digestAlias)} from (select * from ${quote(this.#plan.table)}${where}) as ${row}`,
+      `select md5(cast(${row} as text)) as ${quote(digestAlias)} from (select * from ${writeFrom(this.#plan)}${where}) as ${row}`,
     )
   }
 
   /** Finds out whether a rule of PostgreSQL replaces `delete`, and whether policies restrict which rows may be changed. */
   findRefusals(): Statement {
-    const name = `'${quote(this.#plan.table).replaceAll("'", "''")}'`
+    const name = `'${quoteTable(this.#plan).replaceAll("'", "''")}'`
     const rules = `select 1 from pg_rewrite where ev_class = cast(${name} as regclass) and is_instead and ev_type = '4'`
     return this.#values.end(
       `select exists (${rules}) as ${quote(ruleAlias)}, row_security_active(${name}) as ${quote(policyAlias)}`,
@@ -177,7 +177,7 @@ export class StatementWriter {
       const triggers = `select 1 from sqlite_schema where type = 'trigger' and lower(tbl_name) = lower(${text(table)})`
       return this.#values.end(`select exists (${triggers}) as ${quote(triggerAlias)}`)
     }
-    const tree = `with recursive tree as (select cast(${text(quote(table))} as regclass) as id
+    const tree = `with recursive tree as (select cast(${text(quoteTable(this.#plan))} as regclass) as id
       union select cast(inhrelid as regclass) from pg_inherits join tree on inhparent = id)`
     const triggers =
       'select 1 from pg_trigger where tgrelid in (select id from tree) and not tgisinternal and tgtype & 66 = 0'
@@ -190,7 +190,7 @@ export class StatementWriter {
     const { table, identity = [] } = this.#plan
     const own = identity.map((name) => `${this.#values.compared(name)} = ${this.#values.bindIdentity(name)}`)
     const where = joinConditions([...own, ...this.#rows.of(access)])
-    return this.#values.end(`select ${this.#responseColumns()} from ${quote(table)}${where}`)
+    return this.#values.end(`select ${this.#responseColumns()} from ${writeFrom(this.#plan)}${where}`)
   }
 
   /** Reads rows again that were just written, by `identity`, in any order. */
@@ -200,7 +200,7 @@ export class StatementWriter {
     const written = identity.map((name) => this.#values.bindBody(name)).join(', ')
     const own = identity.map((name) => this.#values.compared(name)).join(', ')
     const where = joinConditions([`(${own}) in (select ${written} from ${from})`, ...this.#rows.of(access)])
-    return this.#values.end(`select ${this.#responseColumns()} from ${quote(table)}${where}`)
+    return this.#values.end(`select ${this.#responseColumns()} from ${writeFrom(this.#plan)}${where}`)
   }
 
   /** Makes SQLite run a query in a thread. */

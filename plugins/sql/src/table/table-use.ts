@@ -1,3 +1,4 @@
+import { withExact } from './exact.ts'
 import type { ActionUse, ColumnSnapshot, ConfigProblem, TableSnapshot, TablesSnapshot } from 'waypost'
 import type { TableConfig } from './config.ts'
 import { valueTypeOf, type Operation } from './plan.ts'
@@ -31,8 +32,9 @@ export function resolveTableUse(
   { tables, report }: { readonly tables: Readonly<Record<string, TablesSnapshot>>; readonly report: Report },
 ): TableUse | undefined {
   const { connection = 'System' } = config
-  const table = findTable({ name: config.table, connection }, tables, report)
-  if (table === undefined) return undefined
+  const found = findTable({ name: config.table, connection }, tables, report)
+  if (found === undefined) return undefined
+  const table = withExact(found, { config, isSqlite: use.databases[connection] === 'sqlite', report })
   const key = findKey(config, table, report)
   const params = use.path.split('/').flatMap((step) => (/^[:*]/.test(step) ? [step.slice(1)] : []))
   const operation = findOperation({ use, table, key, name: config.table }, report)

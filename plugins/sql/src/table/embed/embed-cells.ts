@@ -18,10 +18,13 @@ export interface CellOptions {
  */
 export function writeCell(column: PlanColumn, name: string, { kind, jsonAsText }: CellOptions): string {
   const { type } = column
-  // A cast to text removes the blanks at the end of a `char(5)`.
-  if (kind === 'postgresql' && type === 'array') return `array_to_json(${name}::text[])::text`
+  // A cast to text removes the blanks at the end of a `char(5)`, and adds a netmask to an `inet`.
+  if (kind === 'postgresql' && type === 'array')
+    return `array_to_json(${column.items?.as === 'inet' ? name : `${name}::text[]`})::text`
   if (kind === 'postgresql')
-    return type === 'text' ? `case when ${name} is not null then concat(${name}) end` : `${name}::text`
+    return type === 'text' || type === 'literal'
+      ? `case when ${name} is not null then concat(${name}) end`
+      : `${name}::text`
   const read = writeRead(column, name)
   if (read !== undefined) return read
   const noBytes = "when 'blob' then 'bytes'" // fits no type
@@ -92,7 +95,7 @@ function sqliteReader(column: PlanColumn, { jsonAsText }: CellOptions): Read {
   if (writeRead(column, '') !== undefined) return unchanged
   switch (type) {
     case 'numeric':
-      return (cell) => writeDecimal(BigInt(cell), column.scale ?? 0)
+      return (cell) => (/^-?\d+$/.test(String(cell)) ? writeDecimal(BigInt(cell), column.scale ?? 0) : cell)
     case 'bytes':
       return (cell) => (typeof cell === 'string' ? Buffer.from(cell, 'hex') : cell)
     case 'array':

@@ -2,7 +2,7 @@ import type { DatabaseKind } from 'waypost'
 import { isNullable, writeOrder } from '../list-conditions.ts'
 import type { EmbedPlan, TablePlan } from '../plan.ts'
 import { joinConditions, type Access, type RowConditions } from '../row-conditions.ts'
-import { extraPrefix, quote, type StatementValues } from '../statement-values.ts'
+import { extraPrefix, quote, quoteTable, type StatementValues } from '../statement-values.ts'
 import { writeCell } from './embed-cells.ts'
 
 /** Returns the column of a result that has the rows of an embed. */
@@ -68,9 +68,9 @@ export class EmbedStatements {
   }
 
   #from(embed: EmbedPlan, { alias, access }: { readonly alias: string; readonly access: Access }): string {
-    const { table, own, other } = embed
+    const { own, other } = embed
     const same = `${alias}.${quote(other)} = ${quote(this.#plan.table)}.${quote(own)}`
-    return `${quote(table)} as ${alias}${joinConditions([same, ...this.#rows.visible(embed, alias, { access })])}`
+    return `${quoteTable(embed)} as ${alias}${joinConditions([same, ...this.#rows.visible(embed, alias, { access })])}`
   }
 }
 

@@ -81,6 +81,7 @@ function makePlan({ name, config, target, table, isAlways }: Resolving): EmbedPl
   return {
     name,
     table: target.table.config.table,
+    ...(target.table.table.schema !== undefined && { schema: target.table.table.schema }),
     own,
     other,
     types: Object.fromEntries(
