@@ -63,7 +63,7 @@ export function RowPanel({ place, description, row, onDone, onClose }: RowPanelP
       ) : (
         <SaveForm
           action={isNew ? texts.addAction : texts.save}
-          hasChanges={isNew || edit.changed.length > 0}
+          {...(isNew ? {} : { hasChanges: edit.changed.length > 0 })}
           onSave={async () => (done = await save())}
           onSaved={() => done && onDone(done)}
           onCancel={onClose}
