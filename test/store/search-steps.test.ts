@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { makeDeclaredMigration } from '../../src/store/migrate/declared-migration.ts'
 import { dropTables, listDroppedTables } from '../../src/store/migrate/drop-tables.ts'
 import { loadSnapshot } from '../../src/store/migrate/load-snapshot.ts'
+import { writeTables } from '../../src/store/migrate/write-tables.ts'
 import { revertSteps, type Step } from '../../src/tables/index.ts'
 import { describeEachDatabase, type AnyTables } from './each-database.ts'
 import type { Kysely } from 'kysely'
@@ -72,6 +73,7 @@ describeEachDatabase('a search', ({ kind, type, open }) => {
     const before = await snapshot(db)
     await run(add)
     const { columns, configuration } = search
+    assert.doesNotMatch(await writeTables(db, kind), /waypost_/)
     assert.deepEqual(await snapshot(db), { [table]: { ...before[table], search: { columns, configuration } } })
     const reverted = revertSteps(add)
     assert.ok('steps' in reverted)

@@ -1,4 +1,4 @@
-import type { DatabaseKind } from '../../contract/index.ts'
+import { searchColumn, type DatabaseKind } from '../../contract/index.ts'
 import { sql, type RawBuilder } from 'kysely'
 import { messageOf } from '../../kit/index.ts'
 import { findEnumCheck, isCheckOf, readEnumValues } from '../../tables/index.ts'
@@ -58,8 +58,8 @@ export interface UnreadableTable {
 }
 
 /**
- * Returns the application's tables and views by name, with columns in their order. Excludes Waypost's own tables, and
- * those in which an extension of SQLite stores the content of another table.
+ * Returns the application's tables and views by name, with columns in their order. Excludes Waypost's own tables and
+ * columns, and tables in which an extension of SQLite stores the content of another table.
  * @param onUnreadable called for each table or view that is left out because it cannot be read
  */
 export async function loadTables(
@@ -68,7 +68,7 @@ export async function loadTables(
   onUnreadable: (table: UnreadableTable) => void = () => undefined,
 ): Promise<readonly Table[]> {
   const rows = await (kind === 'sqlite' ? loadSqlite(db, onUnreadable) : loadPostgres(db))
-  const own = rows.filter(({ table }) => !table.startsWith('waypost_'))
+  const own = rows.filter(({ table, name }) => !table.startsWith('waypost_') && name !== searchColumn)
   return [...Map.groupBy(own, ({ table, schema }) => (schema ? `${schema}.${table}` : table))]
     .map(([name, all]) => {
       const schema = all[0]!.schema ?? undefined

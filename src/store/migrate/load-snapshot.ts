@@ -1,12 +1,5 @@
 import { sql } from 'kysely'
-import {
-  searchColumn,
-  type ColumnSnapshot,
-  type DatabaseKind,
-  type ForeignKeySnapshot,
-  type TableSnapshot,
-  type TimeForm,
-} from '../../contract/index.ts'
+import type { ColumnSnapshot, DatabaseKind, ForeignKeySnapshot, TableSnapshot, TimeForm } from '../../contract/index.ts'
 import type { Snapshot } from '../../tables/index.ts'
 import { describeType, type TypePlace } from './describe-type.ts'
 import { loadTables, type Column, type Table, type UnreadableTable } from './introspect.ts'
@@ -38,12 +31,11 @@ export async function loadSnapshot(
   const makeSnapshot = (table: Table): TableSnapshot => {
     const own = indexes.filter((index) => index.table === table.name)
     const search = searches.get(table.name)
-    const columns = table.columns.filter(({ name }) => search === undefined || name !== searchColumn)
     return {
       ...(table.schema !== undefined && { schema: table.schema }),
       ...(table.isView && { view: true }),
       columns: Object.fromEntries(
-        columns.map((column) => [
+        table.columns.map((column) => [
           column.name,
           describeColumn(isOwn ? { ...column, isWide: false } : asForeign(column), place(table), {
             form: forms?.get(table.name)?.get(column.name),

@@ -203,6 +203,15 @@ test('a declared migration that drops something breaks the release that is serve
   })
 })
 
+test('a declared migration says which tables it blocks', () => {
+  const declared = { rewrites: ['reads all rows of app_todo'] }
+  const migration = { connection: 'System', name: '2-b', checksum: 'c2', artifact: 'ffff', declared }
+  const found = compareManifests(base, { ...base, migrations: [...base.migrations, migration] })
+  assert.deepEqual(found.find(({ name }) => name === 'System/2-b')?.details, [
+    { text: 'reads all rows of app_todo', breaking: false },
+  ])
+})
+
 test('static folders are public, and their files are counted', () => {
   const folder = { folder: 'public', files: { 'a.txt': 'aa', 'b.txt': 'bb' } }
   const of = (files: Record<string, string>, more = {}) => ({
