@@ -29,14 +29,10 @@ export {
   type ActionPlan,
   type ActionUse,
   type CheckOptions,
-  type ColumnSnapshot,
-  type TimeForm,
-  type ColumnType,
   type ConfigProblem,
   type ConnectionClass,
   type DatabaseKind,
   type Databases,
-  type ForeignKeySnapshot,
   type GuardedFetch,
   type GuardedInit,
   type JsonSchema,
@@ -51,9 +47,15 @@ export {
   type PluginHost,
   type PluginServices,
   type StepClass,
-  type TableSnapshot,
-  type TablesSnapshot,
 } from './plugin.ts'
+export type {
+  ColumnSnapshot,
+  ColumnType,
+  ForeignKeySnapshot,
+  TableSnapshot,
+  TablesSnapshot,
+  TimeForm,
+} from './table-snapshot.ts'
 export type {
   ActionKey,
   ClientOf,

@@ -158,9 +158,6 @@ function adapt(one: Step, { tables }: TablesSnapshot): Step {
       }
     case 'add_index':
       return { ...one, columns: known(one.columns) }
-    case 'add_search':
-    case 'drop_search':
-      return adaptSearch(one, table)
     case 'drop_index':
       return { ...one, columns: table?.index?.[0] ?? one.columns }
     case 'alter_column': {
@@ -171,14 +168,13 @@ function adapt(one: Step, { tables }: TablesSnapshot): Step {
     case 'drop_column':
       return { ...one, column: known([one.column])[0] ?? one.column }
     default:
-      return one
+      return adaptSearch(one, table)
   }
 }
 
-type SearchStep = Extract<Step, { readonly step: 'add_search' | 'drop_search' }>
-
-function adaptSearch(one: SearchStep, { columns = {}, search }: Partial<TableSnapshot> = {}): Step {
+function adaptSearch(one: Step, { columns = {}, search }: Partial<TableSnapshot> = {}): Step {
   if (one.step === 'drop_search') return { ...one, columns: [], ...search }
+  if (one.step !== 'add_search') return one
   const texts = Object.keys(columns).filter((name) => ['text', 'enum'].includes(columns[name]!.type))
   return { ...one, columns: texts.slice(0, one.columns.length) }
 }

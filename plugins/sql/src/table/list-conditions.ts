@@ -14,7 +14,7 @@ export interface ListShape {
   readonly filters: readonly UsedFilter[]
   /** Filters of which a row meets at least one, if there are any. */
   readonly any: readonly UsedFilter[]
-  readonly search?: Pick<GivenSearch, 'use' | 'isRanked'> | undefined
+  readonly search: Pick<GivenSearch, 'use' | 'isRanked'>
   /** Complete. */
   readonly sort: readonly SortTerm[]
   /** Whether each value of the cursor is null; undefined on the first page. */
@@ -78,7 +78,7 @@ export class ListConditions {
   /** The conditions of all pages. */
   of({ access, filters, any, search }: ListShape): string[] {
     const conditions = [...this.#rows.of(access, true), ...filters.map((filter) => this.#filter(filter, access))]
-    if (search !== undefined) conditions.push(this.#search.of(search.use))
+    if (search.use !== undefined) conditions.push(this.#search.of(search.use))
     const alternatives = any.map((filter) => this.#filter(filter, access))
     return alternatives.length === 0 ? conditions : [...conditions, `(${alternatives.join(' or ')})`]
   }
@@ -103,7 +103,7 @@ export class ListConditions {
 
   /** What rows are sorted by before their order, as an expression. */
   rank({ search }: ListShape): string | undefined {
-    return search?.isRanked && search.use === 'match' ? this.#search.rank() : undefined
+    return search.isRanked && search.use === 'match' ? this.#search.rank() : undefined
   }
 
   /** Reads a value as the database has it. On SQLite an expression has no declared type, so the driver does not convert it. */

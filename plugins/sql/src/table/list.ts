@@ -39,8 +39,8 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
     const embeds = isCsv ? [] : choose(query, context)
     assertFewEmbedded(embeds, limit, context)
     const { filters, any, alternatives, key } = readFilters(query, context)
-    const given = search === undefined ? key : [...key, ['q', search.text]]
-    const input = { ...sent, alternatives, search: search?.text }
+    const given = [...key, ...search.key]
+    const input = { ...sent, alternatives, search: search.text }
     const digest = () =>
       given.length === 0 && sort === normalSort ? normalDigest : digestList([path, given, nameSort(sort)])
     const database = open(context)
@@ -76,7 +76,7 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
     const names = sort.map(({ column }, index) =>
       isConverted(plan.types[column]!, kind) ? cursorAlias(index) : column,
     )
-    const next = hasNext && !search?.isRanked ? writeCursor(digest(), readValues(page.at(-1)!, names)) : null
+    const next = hasNext && !search.isRanked ? writeCursor(digest(), readValues(page.at(-1)!, names)) : null
     const extras = names.filter((name) => !Object.hasOwn(plan.types, name))
     const others = { next, ...(counted && { count: counted[0]![countAlias] }) }
     await restAfter(rows)
@@ -110,7 +110,7 @@ function readsManyRows(
   if (
     scans === true ||
     filters.length + any.length > 0 ||
-    search !== undefined ||
+    search.use !== undefined ||
     (owner !== undefined && !isOwned(owner, access))
   )
     return true
@@ -143,7 +143,7 @@ function nameShape(shape: ListShape): string {
 
 function nameConditions({ access, filters, any, search }: ListShape): string {
   const nameUse = ({ name, isList, isNull }: UsedFilter) => `${name}${isList ? '[]' : ''}${isNull ? '!' : ''}`
-  return JSON.stringify([access, filters.map(nameUse), any.map(nameUse), search?.use, search?.isRanked])
+  return JSON.stringify([access, filters.map(nameUse), any.map(nameUse), search.use, search.isRanked])
 }
 
 function nameTerm({ column, descending }: SortTerm): string {

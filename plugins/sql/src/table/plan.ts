@@ -1,6 +1,5 @@
 import type { ActionPlan, ColumnSnapshot, ColumnType, TimeForm } from 'waypost'
 import type { JsonLimits } from './config.ts'
-import type { SearchPlan } from './search/search-plan.ts'
 import type { UsableForm } from './time-form.ts'
 
 export const planFormat = 1
@@ -59,6 +58,14 @@ export type FilterOperator = 'eq' | 'not' | 'gt' | 'gte' | 'lt' | 'lte' | 'null'
 export interface EmbedFilter {
   readonly embed: string
   readonly column: string
+}
+
+/** How a list is searched. */
+export interface SearchPlan {
+  /** The text search configuration of PostgreSQL. */
+  readonly configuration: string
+  /** Which columns of the search of the table count, by letter; undefined for all. */
+  readonly letters?: string
 }
 
 /** How a list is filtered, sorted and divided into pages. */

@@ -84,7 +84,7 @@ export class StatementWriter {
 
   /** Whether PostgreSQL looks up the rows that a search finds. */
   #isFound({ search }: ListShape): boolean {
-    return search?.use === 'match' && !search.isRanked && this.#kind === 'postgresql'
+    return search.use === 'match' && !search.isRanked && this.#kind === 'postgresql'
   }
 
   count(shape: ListShape): Statement {

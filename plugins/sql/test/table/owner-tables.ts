@@ -1,5 +1,5 @@
 import type { TableSnapshot, DatabaseKind } from 'waypost'
-import { writeStep } from '../../../../src/tables/index.ts'
+import { writeStep } from '../../../../test/support/write-steps.ts'
 import type { TableConfig } from '../../src/table/config.ts'
 import type { ApiOptions } from '../../../../test/support/table-api.ts'
 

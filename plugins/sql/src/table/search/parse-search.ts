@@ -55,5 +55,5 @@ export function writeMatch(terms: readonly SearchTerm[], letters: string): strin
   const excluded = terms.filter(({ isExcluded }) => isExcluded).map(write)
   const none = excluded.join(' OR ')
   const all = wanted.length === 0 ? none : `(${wanted.join(' AND ')})${none === '' ? '' : ` NOT (${none})`}`
-  return letters === '' ? all : `{${[...letters].join(' ')}} : (${all})`
+  return letters === '' ? all : `{${letters.split('').join(' ')}} : (${all})`
 }

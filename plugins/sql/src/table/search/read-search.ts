@@ -7,11 +7,16 @@ import { maxRanked, maxSearchTerms } from './search-plan.ts'
 export type SearchUse = 'match' | 'exclude' | 'none'
 
 export interface GivenSearch {
-  readonly use: SearchUse
+  /** Undefined if nothing is searched. */
+  readonly use?: SearchUse
   /** The query in the language of the database. */
-  readonly text: string
+  readonly text?: string
   readonly isRanked: boolean
+  /** What identifies the search among the filters. */
+  readonly key: readonly unknown[]
 }
+
+const noSearch: GivenSearch = { isRanked: false, key: [] }
 
 type Query = Readonly<Record<string, unknown>>
 
@@ -19,21 +24,22 @@ type Query = Readonly<Record<string, unknown>>
 export function makeSearchReader(
   { list }: TablePlan,
   kind: DatabaseKind,
-): (query: Query, context: Context) => GivenSearch | undefined {
+): (query: Query, context: Context) => GivenSearch {
   const { search } = list!
-  if (search === undefined) return () => undefined
+  if (search === undefined) return () => noSearch
   const { letters = '' } = search
   const write = kind === 'sqlite' ? writeMatch : writeTsquery
   return (query, context) => {
     const { q = '', rank: isRanked = false } = query as { readonly q?: string; readonly rank?: boolean }
     const isBlank = q.trim() === ''
     if (isRanked) assertRankable({ query, isBlank, kind }, context)
-    if (isBlank) return undefined
+    if (isBlank) return noSearch
     const terms = parseSearch(q)
     if (terms.length > maxSearchTerms) throw context.problem(400, `"q" must have at most ${maxSearchTerms} words`)
     const isExcluding = kind === 'sqlite' && terms.every(({ isExcluded }) => isExcluded)
     const use = terms.length === 0 ? 'none' : isExcluding ? 'exclude' : 'match'
-    return { use, text: write(terms, letters), isRanked }
+    const text = write(terms, letters)
+    return { use, text, isRanked, key: [['q', text]] }
   }
 }
 
@@ -52,6 +58,6 @@ function assertRankable({ query, isBlank, kind }: RankUse, context: Context): vo
 }
 
 /** How many rows a page has. */
-export function limitRanked(limit: number, search: GivenSearch | undefined): number {
-  return search?.isRanked ? Math.min(limit, maxRanked) : limit
+export function limitRanked(limit: number, { isRanked }: GivenSearch): number {
+  return isRanked ? Math.min(limit, maxRanked) : limit
 }

@@ -1,14 +1,7 @@
 import type { ActionHttp, JsonSchema } from 'waypost'
+import type { SearchPlan } from '../plan.ts'
 import { checkColumn, type TableUse } from '../table-use.ts'
 import type { Writing } from '../writing.ts'
-
-/** How a list is searched. */
-export interface SearchPlan {
-  /** The text search configuration of PostgreSQL. */
-  readonly configuration: string
-  /** Which columns of the search of the table count, by letter; undefined for all. */
-  readonly letters?: string
-}
 
 export const maxSearchLength = 200
 /** Each may select many rows. */
@@ -39,7 +32,10 @@ export function resolveSearch({ config, table, report }: TableUse, { columns }: 
     refuse('/search', `The table "${config.table}" has no search`, `Add one in a migration: ${step}`)
   if (search === undefined || !isPossible) return undefined
   const { columns: all, configuration = 'simple' } = search
-  const chosen = [...letters].filter((_, index) => all[index] !== undefined && given.includes(all[index])).join('')
+  const chosen = letters
+    .split('')
+    .filter((_, index) => all[index] !== undefined && given.includes(all[index]))
+    .join('')
   return { configuration, ...(chosen.length < all.length && { letters: chosen }) }
 }
 

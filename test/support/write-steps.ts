@@ -1,0 +1,1 @@
+export { writeStep } from '../../src/tables/index.ts'
