@@ -1,3 +1,4 @@
+import type pino from 'pino'
 import type { Logger } from '../runtime/index.ts'
 import { errorSerializers, logSafely } from './make-logger.ts'
 import { makeRedactor } from './redact-line.ts'
@@ -31,21 +32,19 @@ export async function keepLog(
     lines.add(cut(line.trimEnd()))
     onLine?.()
   }
-  const kept = makePino(
-    {
-      level: 'info',
-      base: null,
-      serializers: errorSerializers,
-      hooks: { streamWrite: makeRedactor(secrets), logMethod: logSafely },
-    },
-    { write },
-  )
+  const options: pino.LoggerOptions = {
+    level: 'info',
+    base: null,
+    serializers: errorSerializers,
+    hooks: { streamWrite: makeRedactor(secrets), logMethod: logSafely },
+  }
+  let opened: pino.Logger | undefined // most runs log nothing
   for (const name of methods) {
     const own = logger[name].bind(logger) as (...line: unknown[]) => void
-    const keep = kept[name].bind(kept) as (...line: unknown[]) => void
     logger[name] = (...line: unknown[]) => {
       own(...line)
-      keep(...line)
+      opened ??= makePino(options, { write })
+      ;(opened[name] as (...line: unknown[]) => void)(...line)
     }
   }
   return { logger, text: () => lines.text() }

@@ -21,6 +21,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 export default class {
   async handle({ body, message, params }, context) {
     const note = (text) => appendFileSync(process.env.LEDGER, text + '\\n')
+    if (body.logs) context.log.info({ n: body.n, password: 'hunter2hunter2' }, 'it begins')
     note([params.listener, body.do, body.n ?? '', message.attempt].join(' '))
     switch (body.do) {
       case 'throw': throw new Error('it failed')
@@ -199,6 +200,18 @@ for (const kind of chooseKinds('sqlite'))
           [2, 0, 0],
         )
       })
+
+    test('what a run logged is kept without secrets, even if it blocks its process', async () => {
+      await dispatch({ do: 'loop', logs: true, n: 1 }, { do: 'nothing', logs: true, n: 2 })
+      await executeAll()
+      const found = (await rows()).map(({ status, log }) => [status, log])
+      for (const [index, status] of ['dead', 'done'].entries()) {
+        assert.equal(found[index]![0], status)
+        const { time, ...line } = JSON.parse(found[index]![1]!) as Record<string, unknown>
+        assert.ok(Number(time) > 0)
+        assert.deepEqual(line, { level: 30, n: index + 1, password: '[redacted]', msg: 'it begins' })
+      }
+    })
 
     test('a process that sends what it should not changes no other run', async () => {
       await dispatch({ do: 'ipc' })
