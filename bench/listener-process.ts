@@ -70,7 +70,7 @@ async function boss({ url }: WorkerPlace, count: Count): Promise<void> {
   await queue.start()
   const options = { batchSize: concurrency, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 }
   await queue.work('empty', options, async (jobs) => {
-    for (const _ of jobs) count()
+    jobs.forEach(count)
   })
   await queue.work('write', options, async (jobs) => {
     await Promise.all(

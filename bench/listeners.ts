@@ -61,8 +61,7 @@ function rate(rates: Rates, name: Name, kind: Kind): number {
 }
 
 function figuresOf(rates: Rates, what: string): Figure[] {
-  const times = (kind: Kind) =>
-    median(rates.waypost[kind].map((value, round) => value / rates.graphile[kind][round]!))
+  const times = (kind: Kind) => median(rates.waypost[kind].map((value, round) => value / rates.graphile[kind][round]!))
   const all = (kind: Kind) => `${names.map((name) => rate(rates, name, kind).toFixed(0)).join(', ')} /s`
   return [
     atLeast(`${runs} empty runs, ${what}, times graphile-worker`, { value: times('empty'), unit: '' }, 1.2),

@@ -40,11 +40,11 @@ export async function keepLog(
   }
   let opened: pino.Logger | undefined // most runs log nothing
   for (const name of methods) {
-    const own = logger[name].bind(logger) as (...line: unknown[]) => void
-    logger[name] = (...line: unknown[]) => {
+    const own = logger[name].bind(logger)
+    logger[name] = (...line: Parameters<typeof own>) => {
       own(...line)
       opened ??= makePino(options, { write })
-      ;(opened[name] as (...line: unknown[]) => void)(...line)
+      opened[name](...line)
     }
   }
   return { logger, text: () => lines.text() }
@@ -53,7 +53,7 @@ export async function keepLog(
 function cut(line: string): string {
   if (line.length <= maxLine) return line
   const { level, time, msg } = JSON.parse(line) as Readonly<Record<string, unknown>>
-  return JSON.stringify({ level, time, msg: String(msg ?? '').slice(0, maxMessage), cut: line.length })
+  return JSON.stringify({ level, time, msg: typeof msg === 'string' ? msg.slice(0, maxMessage) : '', cut: line.length })
 }
 
 /** The first and the last of many lines. */

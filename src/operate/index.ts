@@ -30,14 +30,7 @@ export { type DeliveryDetails, findHostDelivery } from './events/deliveries.ts'
 export { findHostMessage, listHostMessages, type ListedMessage } from './events/messages.ts'
 export { type ListedDelivery, listHostDeliveries } from './events/deliveries.ts'
 export { cancelHostRuns, listHostListeners, replayHostRuns, type ListedListener } from './events/listeners.ts'
-export {
-  cancelHostRun,
-  findHostRun,
-  listHostRuns,
-  replayHostRun,
-  retryHostRun,
-  type ListedRun,
-} from './events/runs.ts'
+export { cancelHostRun, findHostRun, listHostRuns, replayHostRun, retryHostRun, type ListedRun } from './events/runs.ts'
 export { cancelHostDelayed, type ListedDelayed, listHostDelayed } from './events/delayed.ts'
 export { type ListedEvent, listHostEvents } from './events/list-events.ts'
 export type { ReceivedDelivery, EventListener, ListenRequest } from './events/listen.ts'

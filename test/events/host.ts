@@ -18,12 +18,19 @@ export interface TestHost {
   close(): Promise<void>
 }
 
-/** @param given an empty database; a new one by default */
-export async function openTestHost(kind: 'sqlite' | 'postgresql', given?: string): Promise<TestHost> {
+/**
+ * @param given an empty database; a new one by default
+ * @param more further variables
+ */
+export async function openTestHost(
+  kind: 'sqlite' | 'postgresql',
+  given?: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<TestHost> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-host-'))
   const server = kind === 'postgresql' && given === undefined ? await startPostgres() : undefined
   const url = given ?? (await server?.createSystem()) ?? `sqlite:${path.join(folder, 'system.db')}`
-  const variables = { WAYPOST_SYSTEM_URL: url, WAYPOST_BASE_URL: 'http://localhost:3000' }
+  const variables = { WAYPOST_SYSTEM_URL: url, WAYPOST_BASE_URL: 'http://localhost:3000', ...more }
   await copySystem(url, folder)
   const host = await openHost({ folder, variables, create: true, unmigrated: true })
   await prepareTestHost(host)

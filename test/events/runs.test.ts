@@ -94,7 +94,10 @@ onBothDatabases('runs of listeners', (world) => {
     const [again] = await claim(world(), other, { room: 1 })
     assert.deepEqual([again!.id, again!.lost], [lost!.id, 1])
     assert.equal((await recordRuns(world().system, [{ run: lost!, verdict: 'dead', latencyMs: 1, log: null }])).size, 0)
-    assert.equal((await recordRuns(world().system, [{ run: again!, verdict: 'done', latencyMs: 1, log: null }])).size, 1)
+    assert.equal(
+      (await recordRuns(world().system, [{ run: again!, verdict: 'done', latencyMs: 1, log: null }])).size,
+      1,
+    )
     assert.equal((await runs(world()))[0]!.status, 'done')
   })
 

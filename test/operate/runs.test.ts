@@ -49,10 +49,7 @@ for (const kind of systemKinds)
       await dispatch({ order: 17 })
       const [run] = (await listHostRuns(host(), { listener: 'bill', state: 'pending', limit: 10 })).entry
       const found = await findHostRun(host(), run!.id)
-      assert.deepEqual(
-        [found.message?.event, found.message?.body, found.log],
-        ['paid', '{"order":17}', undefined],
-      )
+      assert.deepEqual([found.message?.event, found.message?.body, found.log], ['paid', '{"order":17}', undefined])
       await retryHostRun(host(), run!.id)
       await cancelHostRun(host(), run!.id)
       await assert.rejects(cancelHostRun(host(), run!.id), { code: 'WP_EVENTS_RUN_ENDED' })

@@ -64,14 +64,15 @@ export async function replayDeadRuns(system: System, listener: string): Promise<
     const chosen = rows.filter(({ kept }) => kept !== null).map(({ id }) => id)
     if (chosen.length > 0) {
       const { numAffectedRows = 0n } = await sql`update waypost_run set ${replayed(system)} where id in (
-        select id from waypost_run where ${isOneOf(system, sql`id`, chosen)} and status = 'dead' ${lock})`.execute(system.db)
+        select id from waypost_run where ${isOneOf(system, sql`id`, chosen)} and status = 'dead' ${lock})`.execute(
+        system.db,
+      )
       count += Number(numAffectedRows)
     }
     if (rows.length < chunk) return count
     last = rows.at(-1)!.id
   }
 }
-
 
 /** Cancels the pending runs of a listener. @returns their number */
 export async function cancelRuns(system: System, listener: string): Promise<number> {

@@ -30,7 +30,16 @@ export async function recordRuns(system: System, outcomes: readonly RunOutcome[]
   if (outcomes.length === 0) return new Set()
   const rows = outcomes.map(({ run, verdict, delayMs, until, latencyMs, reason, log }) => {
     const text = reason === undefined ? null : toStorable(reason.slice(0, maxReason))
-    return [run.id, run.turn, verdict, delayMs ?? null, until ?? null, Math.round(latencyMs), text, log === null ? null : toStorable(log)]
+    return [
+      run.id,
+      run.turn,
+      verdict,
+      delayMs ?? null,
+      until ?? null,
+      Math.round(latencyMs),
+      text,
+      log === null ? null : toStorable(log),
+    ]
   })
   const now = nowOnce(system)
   const is = (...verdicts: readonly RunVerdict[]) =>
@@ -72,7 +81,8 @@ export async function recordProgress(
   { id, turn }: Pick<ClaimedRun, 'id' | 'turn'>,
   { value, text, log }: RunProgress,
 ): Promise<void> {
-  const storable = (given: string | null | undefined) => (given === null || given === undefined ? null : toStorable(given))
+  const storable = (given: string | null | undefined) =>
+    given === null || given === undefined ? null : toStorable(given)
   await sql`update waypost_run set progress = ${value ?? null}, progress_text = ${storable(text)}, log = ${storable(log)}
     where id = ${id} and turn = ${turn} and status = 'running'`.execute(system.db)
 }

@@ -231,7 +231,11 @@ export class RunLoop {
     }
   }
 
-  #fail(base: Pick<RunOutcome, 'run' | 'latencyMs' | 'log'>, { retries }: ListenerTermsOfRuns, reason: string): RunOutcome {
+  #fail(
+    base: Pick<RunOutcome, 'run' | 'latencyMs' | 'log'>,
+    { retries }: ListenerTermsOfRuns,
+    reason: string,
+  ): RunOutcome {
     const delay = (retries ?? this.#parts.settings().delivery_delays)[base.run.failures]
     if (delay === undefined) return { ...base, verdict: 'dead', reason }
     return { ...base, verdict: 'retrying', delayMs: Math.ceil(delay * (0.8 + 0.4 * Math.random())), reason }

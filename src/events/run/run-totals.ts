@@ -67,8 +67,7 @@ async function addTotals(
 /** Returns all runs so far that ended, or those of the last hours. */
 export async function loadRunTotals(system: System, hours?: number): Promise<readonly RunTotal[]> {
   const now = nowOnce(system)
-  const isChosen =
-    hours === undefined ? sql`hour = 0` : sql`hour > ${now} - ${sql.lit(hours * hourMs)}`
+  const isChosen = hours === undefined ? sql`hour = 0` : sql`hour > ${now} - ${sql.lit(hours * hourMs)}`
   const { rows } = await sql<RunTotal>`
     select listener, outcome, bucket, cast(sum(count) as bigint) as count, cast(sum(sum_ms) as bigint) as sum_ms
     from waypost_run_total where ${isChosen} group by listener, outcome, bucket

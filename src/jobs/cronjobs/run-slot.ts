@@ -105,7 +105,11 @@ interface Ended {
 async function record({ system, logger, leaseMs }: RunSources, { claim, failure, kept }: Ended) {
   for (let tried = 1; ; tried++) {
     try {
-      return await withSystemDeadline(system, endClaim(system, claim, { failure, log: kept.text() }), leaseMs / maxRecordTries)
+      return await withSystemDeadline(
+        system,
+        endClaim(system, claim, { failure, log: kept.text() }),
+        leaseMs / maxRecordTries,
+      )
     } catch (err) {
       if (tried === maxRecordTries) {
         return logger.error({ err, cronjob: claim.name }, 'recording the end of a cronjob failed')

@@ -73,10 +73,7 @@ interface ChangeRuns {
  * @returns their number; undefined if not confirmed
  * @throws WP_SERVER_LISTENER_WITHOUT_RUNS
  */
-export async function cancelHostRuns(
-  host: ActingHost,
-  { listener, confirm }: ChangeRuns,
-): Promise<number | undefined> {
+export async function cancelHostRuns(host: ActingHost, { listener, confirm }: ChangeRuns): Promise<number | undefined> {
   const { counts } = await findListener(host, listener)
   if (counts.pending === 0) return 0
   if (!(await confirm(counts.pending))) return undefined
@@ -92,10 +89,7 @@ export async function cancelHostRuns(
  * @returns their number; undefined if not confirmed
  * @throws WP_SERVER_LISTENER_WITHOUT_RUNS
  */
-export async function replayHostRuns(
-  host: ActingHost,
-  { listener, confirm }: ChangeRuns,
-): Promise<number | undefined> {
+export async function replayHostRuns(host: ActingHost, { listener, confirm }: ChangeRuns): Promise<number | undefined> {
   const { counts } = await findListener(host, listener)
   if (counts.dead === 0) return 0
   if (!(await confirm(counts.dead))) return undefined

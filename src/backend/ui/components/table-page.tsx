@@ -5,7 +5,7 @@ import { PageHeader } from './page-header.tsx'
 import { useAdding } from './use-adding.ts'
 
 interface TablePageProps<Row> extends Omit<DataTableProps<Row>, 'label'> {
-  readonly title: ReactNode
+  readonly title: string
   /** What the list contains, for screen readers, if the title does not say it. */
   readonly label?: string
   /** One sentence below the title. */
@@ -24,7 +24,7 @@ interface TablePageProps<Row> extends Omit<DataTableProps<Row>, 'label'> {
 
 /** A page that is a list, with the button and the dialog that add an entry to it. */
 export function TablePage<Row>(props: TablePageProps<Row>) {
-  const { title, label = String(title), text, mode, add, actions, notes, children, ...table } = props
+  const { title, label = title, text, mode, add, actions, notes, children, ...table } = props
   const [isAdding, setAdding] = useAdding()
   return (
     <>

@@ -27,7 +27,7 @@ export function Page() {
   const listener = listeners.data?.entry.find((one) => one.name === name)
   return (
     <TablePage<Run>
-      title={<bdi translate="no">{name}</bdi>}
+      title={name}
       label={texts.listener}
       text={listener && <Handles listener={listener} />}
       mode={modeTexts.atOnce}
