@@ -274,3 +274,24 @@ test('a table that was created by mistake is dropped with its migration', async 
   assert.deepEqual(await migrations(), [])
   assert.equal(await load('app_todo'), null)
 })
+
+test('a search is added, moved and removed with its table', async () => {
+  await change(null, { ...todo, search: { columns: ['title', 'content'], configuration: 'english' } })
+  const [file] = await migrations()
+  const text = () => read(`migrations/System/${file}`)
+  assert.match(await text(), /add_search:\n {2}app_todo:\n {4}columns: \[title, content\]\n {4}configuration: english\n/)
+  assert.match(await read('migrations/System/tables.json'), /"search": \{ "columns": \["title", "content"\]/)
+  const { design } = await load('app_todo')
+  assert.deepEqual(design.search, { columns: ['title', 'content'], configuration: 'english' })
+  const wrong = await change('app_todo', { ...design, search: { columns: ['status'] } }, true)
+  assert.deepEqual(
+    wrong.problems.map(({ pointer }: Answer) => pointer),
+    ['/search'],
+  )
+  const moved = await change('app_todo', { ...withName(design, 'title', 'name'), search: { columns: ['name'] } })
+  assert.equal(moved.failed, null)
+  assert.match(await text(), /add_search:\n {2}app_todo: \[name\]\n/)
+  const { search: _, ...without } = (await load('app_todo')).design
+  assert.equal((await change('app_todo', without)).failed, null)
+  assert.doesNotMatch(await text(), /search/)
+})
