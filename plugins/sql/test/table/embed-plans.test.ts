@@ -84,6 +84,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
             return { name, column: name.split('.')[1]!, operator: 'eq', isList: false, isNull: false, embed }
           }),
           any: [],
+          search: { isRanked: false },
           sort: [{ column: 'id', descending: false }],
           after: undefined,
           rows: undefined,
