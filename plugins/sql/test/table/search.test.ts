@@ -191,6 +191,20 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual((await list({ q: '!', rank: true })).ids, [])
     })
 
+    test('a column that the action does not search has no effect on the rank', async () => {
+      if (kind === 'sqlite') return
+      const user = users.bob
+      await api.execute(`insert into app_ticket (user_id, title, secret) values ('${user}', 'zebra', 'x')`)
+      await api.execute(`insert into app_ticket (user_id, title, secret) values ('${user}', 'zebra', 'zebra zebra')`)
+      const ranked = async (path: string) => {
+        const { body } = await api.call(`GET ${path}`, { query: 'q=zebra&rank=true', user })
+        return body.entry.map(({ id }: { id: number }) => id - body.entry.at(0).id)
+      }
+      assert.deepEqual(await ranked('/title'), [0, 1])
+      assert.deepEqual(await ranked('/all'), [0, -1])
+      await api.execute(`delete from app_ticket where user_id = '${user}'`)
+    })
+
     test('uses the index', async () => {
       const [from, number] =
         kind === 'sqlite'

@@ -32,7 +32,10 @@ export class SearchConditions {
 
   /** A number that is higher for rows that fit better. It depends on the row alone. Only on PostgreSQL. */
   rank(): string {
-    return `ts_rank(${this.#column()}, ${this.#query()})`
+    const { letters } = this.#plan.list!.search!
+    // `ts_rank` counts words whatever their weight in the query, so also those of columns that are not searched.
+    const words = letters === undefined ? this.#column() : `ts_filter(${this.#column()}, '{${[...letters].join()}}')`
+    return `ts_rank(${words}, ${this.#query()})`
   }
 
   #column(): string {
