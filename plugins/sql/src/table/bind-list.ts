@@ -6,3 +6,8 @@ export function bindList(values: readonly unknown[], kind: DatabaseKind): unknow
   // JSON text, written so that integers beyond 2^53 keep their digits.
   return `[${values.map((value) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
 }
+
+/** Whether a value is what `bindList` makes for PostgreSQL. */
+export function isList(value: unknown): value is { toPostgres(): readonly unknown[] } {
+  return typeof value === 'object' && value !== null && 'toPostgres' in value
+}

@@ -1,4 +1,5 @@
 import type { DatabaseKind } from 'waypost'
+import { isList } from './bind-list.ts'
 import type { TablePlan } from './plan.ts'
 import { quote, quoteTable, type StatementValues } from './statement-values.ts'
 import { makeBind, type Bind, type BindUse } from './values.ts'
@@ -41,14 +42,11 @@ export function makeRowsWriter({ types }: TablePlan, kind: DatabaseKind, use: Bi
 function writeValue(value: unknown, hasTexts = false): string {
   if (typeof value === 'bigint') return String(value)
   if (value instanceof Uint8Array) return JSON.stringify(`\\x${Buffer.from(value).toString('hex')}`)
+  // As a parameter of its own, a text loses surrogates without a partner.
+  if (typeof value === 'string') return JSON.stringify(value.toWellFormed())
   if (!isList(value)) return JSON.stringify(value)
   const items = value.toPostgres().map((one) => (hasTexts && typeof one === 'string' ? one : writeValue(one)))
   return `[${items.join()}]`
-}
-
-/** Whether a value is what `bindList` makes for PostgreSQL. */
-function isList(value: unknown): value is { toPostgres(): readonly unknown[] } {
-  return typeof value === 'object' && value !== null && 'toPostgres' in value
 }
 
 const element = quote('~element')

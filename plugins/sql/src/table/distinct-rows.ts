@@ -1,4 +1,5 @@
 import type { DatabaseKind } from 'waypost'
+import { isList } from './bind-list.ts'
 import { uniqueAlias } from './insert-statements.ts'
 import type { TablePlan } from './plan.ts'
 import { placeError } from './row-errors.ts'
@@ -35,12 +36,19 @@ export function assertDistinctStored(plan: TablePlan, rows: readonly Row[]): voi
   assertDistinct(plan, rows, (row) => aliases.map((name) => row[name]))
 }
 
+/** Returns what identifies a value, whether it is sent or stored. Integers may be numbers or texts. */
+function toKey(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  if (isList(value)) return value.toPostgres().map(toKey)
+  return Array.isArray(value) ? value.map(toKey) : String(value)
+}
+
 function assertDistinct(plan: TablePlan, rows: readonly Row[], read: (row: Row) => readonly unknown[]): void {
   const seen = new Set<string>()
   for (const [index, row] of rows.entries()) {
     const values = read(row)
     if (values.includes(null)) continue // never the same
-    const key = JSON.stringify(values.map(String))
+    const key = JSON.stringify(values.map(toKey))
     if (seen.has(key)) throw placeError(makeTaken(plan.table, plan.upsert!.columns), [index])
     seen.add(key)
   }

@@ -39,6 +39,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         shelf_id: 1,
       }
       const rows = [row(1), row(2, all), row(3, { data: null, flag: false, large: 7 }), row(4, { always: [] }), row(5)]
+      rows.push(row(6, { title: 'a\ud800b' }))
       const bulk = await post(rows)
       assert.equal(bulk.status, 201, JSON.stringify(bulk.body))
       assert.deepEqual(bulk.headers, {})
@@ -49,7 +50,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.deepEqual(bulk.body.map(withoutId), singles.map(withoutId))
       assert.deepEqual(
         bulk.body.map((one: { total: number }) => one.total),
-        [1, 2, 3, 4, 5],
+        [1, 2, 3, 4, 5, 6],
       )
     })
 
