@@ -59,7 +59,8 @@ export const bytesRules: ValueRules = {
       const bytes = Buffer.from(String(value), 'base64')
       return bytes.toString('base64') === value ? bytes : reject('base64 with its padding')
     },
-  read: (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value),
+  // SQLite stores any value in the column.
+  read: (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : Number.NaN),
   fits: (value) => typeof value === 'string',
   constant: () => 'is not supported, because the column contains bytes',
 }

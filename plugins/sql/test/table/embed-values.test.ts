@@ -202,6 +202,41 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
   })
 }
 
+test('decimals and bytes of SQLite that are something else are null everywhere', async (t) => {
+  const columns = {
+    id: { type: 'integer' },
+    price: { type: 'numeric', precision: 9, scale: 2 },
+    data: { type: 'bytes' },
+  }
+  const api = await openTableApi({
+    url: undefined,
+    tables: {
+      item: { columns, key: ['id'], references: [{ columns: ['id'], table: 'item', to: ['id'] }] } as TableSnapshot,
+    },
+    config: {
+      table: 'item',
+      columns: 'all',
+      embed: { same: { by: 'id', from: 'Main', many: false }, all: { by: 'id', from: 'Main', many: true } },
+    },
+    routes: ['GET /item', 'GET /item/:id'],
+    isPublic: true,
+    schema: [
+      'create table item (id integer primary key references item (id), price decimal_integer(9,2) not null, data blob not null)',
+      `insert into item values (1, 123, x'ff'), (2, 'x', 'x'), (3, 1.5, 1.5), (4, x'01', 7), (5, '', ''), (6, 1e300, x'')`,
+    ],
+  })
+  t.after(() => api[Symbol.asyncDispose]())
+  const plain = (await api.call('GET /item')).body.entry
+  assert.deepEqual(
+    plain.map((row: Record<string, unknown>) => [row['price'], row['data']]),
+    [['1.23', '/w=='], ...Array.from({ length: 4 }, () => [null, null]), [null, '']],
+  )
+  for (const row of plain) {
+    const { body } = await api.call(`GET /item/${row.id}`, { query: 'embed=same,all' })
+    assert.deepEqual(body, { ...row, same: row, all: { entry: [row], more: false } })
+  }
+})
+
 test('numbers of SQLite keep their digits', async (t) => {
   const api = await openRows('sqlite', undefined)
   t.after(() => api[Symbol.asyncDispose]())
