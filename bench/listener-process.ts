@@ -67,6 +67,7 @@ async function boss({ url }: WorkerPlace, count: Count): Promise<void> {
   const { PgBoss } = await loadPeer('pg-boss')
   const queue = new PgBoss({ connectionString: url, max: 20 })
   const pool = new Pool({ connectionString: url, max: 20 })
+  queue.on('error', (error) => process.stderr.write(`${String(error)}\n`))
   await queue.start()
   const options = { batchSize: concurrency, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 }
   await queue.work('empty', options, async (jobs) => {

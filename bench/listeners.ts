@@ -144,6 +144,7 @@ const openSide: Readonly<Record<Name, (postgres: TestPostgres, count: number) =>
     const url = await postgres.createDatabase()
     const { PgBoss } = await loadPeer('pg-boss')
     const boss = new PgBoss({ connectionString: url, max: 2 })
+    boss.on('error', () => undefined) // its connections end with the server
     await boss.start()
     for (const kind of kinds) await boss.createQueue(kind, { notify: true })
     await query(url, createRows)

@@ -18,6 +18,7 @@ interface Peers {
   }
   'pg-boss': {
     readonly PgBoss: new (options: object) => {
+      on(event: 'error', report: (error: unknown) => void): void
       start(): Promise<unknown>
       stop(options: object): Promise<void>
       createQueue(name: string, options: object): Promise<void>
