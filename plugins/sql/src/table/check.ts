@@ -37,9 +37,20 @@ export async function findTableProblems({
   const refusal = isChange ? await findReadOnly(client, kind) : undefined
   return [
     ...(refusal === undefined ? [] : [refusal]),
-    ...(kind === 'postgresql' ? await findMissingPrivileges(plan, client) : []),
-    ...(kind === 'postgresql' ? await findUnreadable(plan, client) : []),
+    ...(kind === 'postgresql' ? await findMissing(plan, client) : []),
   ]
+}
+
+/** An upsert changes rows too, a method reads embedded rows, and a row is inserted with its children. */
+async function findMissing(plan: TablePlan, client: Client): Promise<readonly string[]> {
+  const { upsert, children = [] } = plan
+  const change = upsert && { ...plan, operation: 'update' as const, write: upsert.write, set: upsert.set }
+  const plans = [plan, ...(change ? [change] : []), ...children.map((child) => child.plan)]
+  const found = await Promise.all([
+    ...plans.map((one) => findMissingPrivileges(one, client)),
+    findUnreadable(plan, client),
+  ])
+  return [...new Set(found.flat())]
 }
 
 /** The role needs the columns of embedded rows too. */

@@ -154,7 +154,7 @@ interface Reference {
 
 /** Returns an error like that of a database for columns that refer to no row. */
 export function makeBrokenReference(table: string, columns: readonly string[], cause?: unknown): Error {
-  const names = columns.length === 0 ? '' : `: ${columns.map((name) => `${table}.${name}`).join(', ')}`
+  const names = columns.length === 0 ? '' : `: ${nameColumns(table, columns)}`
   return Object.assign(new Error(`FOREIGN KEY constraint failed${names}`, { cause }), {
     code: 'ERR_SQLITE_ERROR',
     errcode: sqliteForeignKey,
@@ -166,11 +166,16 @@ const sqliteUnique = 2067
 
 /** Returns an error like that of a database for values that another row has. */
 export function makeTaken(table: string, columns: readonly string[]): Error {
-  const names = columns.map((name) => `${table}.${name}`).join(', ')
-  return Object.assign(new Error(`UNIQUE constraint failed: ${names}`), {
+  return Object.assign(new Error(`UNIQUE constraint failed: ${nameColumns(table, columns)}`), {
     code: 'ERR_SQLITE_ERROR',
     errcode: sqliteUnique,
   })
+}
+
+/** Names columns as SQLite does, where a name follows the first dot. That of a table may begin with its schema. */
+function nameColumns(table: string, columns: readonly string[]): string {
+  const own = table.slice(table.lastIndexOf('.') + 1)
+  return columns.map((name) => `${own}.${name}`).join(', ')
 }
 
 /** Names the columns that refer to no row, as PostgreSQL does. SQLite only says that there are some. */
