@@ -30,7 +30,7 @@ export function makeRowsWriter({ types }: TablePlan, kind: DatabaseKind, use: Bi
     const writeRow = (row: Row) => {
       const values = parts.map(({ name, bind, prefix }) => {
         const value = Object.hasOwn(row, name) ? bind(row[name]) : null
-        return prefix + writeValue(value, types[name]!.items?.type === 'json')
+        return prefix + writeValue(value)
       })
       return `${start}${values.join()}${end}`
     }
@@ -38,19 +38,18 @@ export function makeRowsWriter({ types }: TablePlan, kind: DatabaseKind, use: Bi
   }
 }
 
-/** @param hasTexts whether the elements of a list are JSON texts */
-function writeValue(value: unknown, hasTexts = false): string {
+function writeValue(value: unknown): string {
   if (typeof value === 'bigint') return String(value)
   if (value instanceof Uint8Array) return JSON.stringify(`\\x${Buffer.from(value).toString('hex')}`)
   // As a parameter of its own, a text loses surrogates without a partner.
   if (typeof value === 'string') return JSON.stringify(value.toWellFormed())
   if (!isList(value)) return JSON.stringify(value)
-  const items = value.toPostgres().map((one) => (hasTexts && typeof one === 'string' ? one : writeValue(one)))
-  return `[${items.join()}]`
+  return `[${value.toPostgres().map(writeValue).join()}]`
 }
 
 const element = quote('~element')
 const record = quote('~row')
+const item = quote('~item')
 
 /** The position of a row among those of the parameter. */
 export const rowOrder = `${element}."key"`
@@ -69,10 +68,20 @@ export function readRows(
     }
     return `json_each(${rows}) as ${element}`
   }
-  values.bodyColumn = (name) =>
-    types[name]!.type === 'json'
-      ? `cast(${element}."value" ->> '${name.replaceAll("'", "''")}' as json)`
-      : `${record}.${quote(name)}`
+  values.bodyColumn = (name) => {
+    const { type, items } = types[name]!
+    const property = `'${name.replaceAll("'", "''")}'`
+    if (type === 'json') return `cast(${element}."value" ->> ${property} as json)`
+    // The record would take lists in a list for a list with several dimensions.
+    return items?.type === 'json' ? writeJsonList(`${element}."value" -> ${property}`) : `${record}.${quote(name)}`
+  }
   const elements = `json_array_elements(cast(${rows} as json)) with ordinality as ${element}("value", "key")`
   return `${elements} cross join lateral json_populate_record(cast(null as ${quoteTable(plan)}), ${element}."value") as ${record}`
+}
+
+/** Writes a list of PostgreSQL whose elements are JSON, from a list of their texts. */
+function writeJsonList(list: string): string {
+  const texts = `json_array_elements_text(${list}) with ordinality as ${item}("value", "key")`
+  const items = `array(select cast(${item}."value" as json) from ${texts} order by ${item}."key")`
+  return `case when json_typeof(${list}) = 'array' then ${items} end`
 }

@@ -1,4 +1,5 @@
 import type { Reporting } from './run.ts'
+import { isValueError } from './value-errors.ts'
 import { InvalidValue } from './values.ts'
 
 /** Where a row is in the body of a request, for example `[17]`. */
@@ -29,7 +30,7 @@ const sqliteRowErrors: ReadonlySet<number> = new Set([19, 20, 18])
 
 /** Whether fewer rows could be inserted, as far as an error says. */
 export function isErrorOfRow(error: unknown): boolean {
-  if (error instanceof InvalidValue || error instanceof RowsMissing) return true
+  if (error instanceof InvalidValue || error instanceof RowsMissing || isValueError(error)) return true
   const { code, errcode, routine } = Object(error) as Readonly<Record<'code' | 'errcode' | 'routine', unknown>>
   if (code === 'ERR_SQLITE_ERROR') return typeof errcode === 'number' && sqliteRowErrors.has(errcode & 0xff)
   if (typeof code !== 'string') return false

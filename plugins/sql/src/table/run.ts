@@ -5,6 +5,7 @@ import { listUnless } from './references.ts'
 import type { Access } from './row-conditions.ts'
 import { quote, type Input, type Statement } from './statement-values.ts'
 import { StatementWriter } from './statements.ts'
+import { isValueError } from './value-errors.ts'
 import { valueTypes } from './value-types.ts'
 import { InvalidValue } from './values.ts'
 
@@ -201,11 +202,6 @@ async function nameBrokenReference(
   return error
 }
 
-/** Data exceptions, and limits such as the size of an index entry. */
-const postgresValueError = /^(22|54)[0-9A-Z]{3}$/
-/** SQLITE_CONSTRAINT_DATATYPE, SQLITE_MISMATCH and SQLITE_TOOBIG. */
-const sqliteValueErrors: ReadonlySet<unknown> = new Set([3091, 20, 18])
-
 /** Whether an error comes from the expressions of a view, a trigger or a computed column: no value is divided by another. */
 function isOwnFault(error: unknown): boolean {
   return (error as { readonly code?: unknown }).code === '22012'
@@ -251,11 +247,7 @@ export function makeSuppressed({ table }: TablePlan, context: Reporting): Error 
  */
 export function explain(error: unknown, context: Reporting, isFromCaller = true): unknown {
   if (error instanceof InvalidValue) return context.problem(400, error.message)
-  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
-  const isValue =
-    (typeof code === 'string' && postgresValueError.test(code)) ||
-    (code === 'ERR_SQLITE_ERROR' && sqliteValueErrors.has(errcode))
-  if (!isValue || !isFromCaller) return error
+  if (!isFromCaller || !isValueError(error)) return error
   context.log.info({ err: error }, 'database rejected a value of the request')
   return context.problem(
     400,

@@ -66,7 +66,7 @@ const foreign: Readonly<Record<Kind, Readonly<Record<string, Sample>>>> = {
     c_times: { type: 'timestamptz[]', values: [['2026-01-31T12:00:00.123456Z']], comparison: 'none' },
     c_addresses: { type: 'inet[]', values: [['10.0.0.1', '::1']], comparison: 'none' },
     c_flags: { type: 'boolean[]', values: [[true, false]], comparison: 'none' },
-    c_jsons: { type: 'jsonb[]', values: [[{ a: [1] }, [2], 'x']], comparison: 'none' },
+    c_jsons: { type: 'jsonb[]', values: [[{ a: [1] }, [2], 'x', null], [[], [2]], []], comparison: 'none' },
     c_timestamptz: {
       type: 'timestamptz',
       values: ['2026-01-31T12:00:00.000Z', '2026-01-31T12:00:00.123Z', '2026-01-31T12:00:00.123456Z'],
@@ -81,7 +81,9 @@ const foreign: Readonly<Record<Kind, Readonly<Record<string, Sample>>>> = {
     c_ranges: { type: 'tstzrange', values: ['["2026-01-31 12:00:00+00",)'], comparison: 'equal' },
     c_point: { type: 'point', values: ['(1,2)'], comparison: 'none' },
     c_xml: { type: 'xml', values: ['<a>b</a>'], comparison: 'none' },
-    c_vector: { type: 'tsvector', values: [`'a' 'b'`], comparison: 'none' },
+    c_vector: { type: 'tsvector', values: [`'a' 'b'`], comparison: 'none', wrong: [`'`] },
+    c_class: { type: 'regclass', values: ['child'], comparison: 'none', wrong: ['no_such_table', ''] },
+    c_type: { type: 'regtype', values: ['integer'], comparison: 'none', wrong: ['no_such_type', 'a b c'] },
     c_composite: { type: 'pair', values: ['(1,"a b")'], comparison: 'none' },
     c_money: { type: 'money', values: ['$9.00', '$1,000.00'] },
     c_domain: { type: 'positive', values: [1, 2], wrong: ['x'] },
@@ -131,7 +133,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         url: await postgres?.createDatabase(),
         schema,
         tables,
-        config: { table: 'thing', columns: 'all', filter: named, sortable: named, unindexed: named },
+        config: { table: 'thing', columns: 'all', filter: named, sortable: named, unindexed: named, bulk: 20 },
         actions: {
           Children: {
             table: 'child',
@@ -152,8 +154,23 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       })
     }
 
+    /** Sends values as a list of rows, which is read in another way by the database. */
+    const walkBulk = async (name: string, { values, wrong = [] }: Sample, api: TableApi): Promise<void> => {
+      const post = (list: readonly unknown[]) =>
+        api.call('POST /thing', { body: list.map((value) => ({ [name]: value })) })
+      const { status, body } = await post(values)
+      assert.equal(status, 201, `${name}: ${JSON.stringify(body)}`)
+      const rows = body as readonly Readonly<Record<string, unknown>>[]
+      const stored = rows.map((row) => row[name])
+      assert.deepEqual(stored, values, `${name} in a list of rows`)
+      for (const value of wrong) assert.equal((await post([values[0], value])).status, 400, `${name} in a list`)
+      await api.execute(`delete from thing where id in (${rows.map(({ id }) => id).join()})`)
+    }
+
     const walk = async (samples: Readonly<Record<string, Sample>>, api: TableApi): Promise<void> => {
-      for (const [name, { values, wrong = [], comparison }] of Object.entries(samples)) {
+      for (const [name, sample] of Object.entries(samples)) {
+        const { values, wrong = [], comparison } = sample
+        await walkBulk(name, sample, api)
         const stored: { readonly id: number }[] = []
         for (const value of values) {
           const posted = await api.call('POST /thing', { body: { [name]: value } })
