@@ -59,7 +59,14 @@ export const fences = {
   esbuild: { packages: ['esbuild'], places: [...places('build', 'project'), '^bin/build/'] },
   undici: { packages: ['undici'], places: [...places('outbound'), '^plugins/'] },
   react: {
-    packages: ['react(-dom)?', '@mantine/[^/]+', '@tanstack/[^/]+', '@codemirror/[^/]+', '@dagrejs/[^/]+', 'lucide-react'],
+    packages: [
+      'react(-dom)?',
+      '@mantine/[^/]+',
+      '@tanstack/[^/]+',
+      '@codemirror/[^/]+',
+      '@dagrejs/[^/]+',
+      'lucide-react',
+    ],
     places: [...places('backend/ui'), '^bin/build/'],
   },
 }

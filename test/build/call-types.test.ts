@@ -54,6 +54,9 @@ test('what a step of a plugin returns has the type that its class names', async 
   const routes = [{ ...todoDefinition.routes[0]!, path: '/mine', methods: [{ ...method!, steps }] }]
   const definition = { ...todoDefinition, routes: [...todoDefinition.routes, ...routes] }
   const types = makeTypes(definition, { ...system, stateTypes: { tenant: '{ readonly id: string }' } })
-  assert.match(types, /state: \{ tenant: \{ readonly id: string \}; other: unknown \}|tenant: \{ readonly id: string \}/)
+  assert.match(
+    types,
+    /state: \{ tenant: \{ readonly id: string \}; other: unknown \}|tenant: \{ readonly id: string \}/,
+  )
   assert.match(types, /other: unknown/)
 })

@@ -279,7 +279,10 @@ test('a search is added, moved and removed with its table', async () => {
   await change(null, { ...todo, search: { columns: ['title', 'content'], configuration: 'english' } })
   const [file] = await migrations()
   const text = () => read(`migrations/System/${file}`)
-  assert.match(await text(), /add_search:\n {2}app_todo:\n {4}columns: \[title, content\]\n {4}configuration: english\n/)
+  assert.match(
+    await text(),
+    /add_search:\n {2}app_todo:\n {4}columns: \[title, content\]\n {4}configuration: english\n/,
+  )
   assert.match(await read('migrations/System/tables.json'), /"search": \{ "columns": \["title", "content"\]/)
   const { design } = await load('app_todo')
   assert.deepEqual(design.search, { columns: ['title', 'content'], configuration: 'english' })
