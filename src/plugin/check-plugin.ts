@@ -98,13 +98,8 @@ function findProblem(value: unknown, isLocal: boolean): string | undefined {
     routes,
     hooks = {},
   } = value as Partial<Plugin>
-  if (typeof name !== 'string') return 'it has no name'
-  if (!pluginName.test(name))
-    return `its name ${JSON.stringify(name)} is not valid: use lower-case letters, digits, dots and hyphens`
-  if (requires === undefined ? !isLocal : typeof requires !== 'string')
-    return 'it does not declare the versions of waypost that it requires'
-  if (requires !== undefined && (requires.trim() === '' || validRange(requires) === null))
-    return `"${requires}" is not a valid version range`
+  const named = checkName(name) ?? checkRequires(requires, isLocal)
+  if (named !== undefined) return named
   if (config !== undefined && !isObject(config)) return 'its config is not a JSON Schema'
   if (routes !== undefined && typeof routes !== 'function') return 'its routes are not a function'
   if (!isObject(hooks)) return 'its hooks are not an object'
@@ -115,6 +110,19 @@ function findProblem(value: unknown, isLocal: boolean): string | undefined {
     checkClasses(actions, 'action', 'make') ??
     checkClasses(steps, 'step', 'make')
   )
+}
+
+function checkName(name: unknown): string | undefined {
+  if (typeof name !== 'string') return 'it has no name'
+  if (pluginName.test(name)) return undefined
+  return `its name ${JSON.stringify(name)} is not valid: use lower-case letters, digits, dots and hyphens`
+}
+
+function checkRequires(requires: unknown, isLocal: boolean): string | undefined {
+  if (requires === undefined && isLocal) return undefined
+  if (typeof requires !== 'string') return 'it does not declare the versions of waypost that it requires'
+  const isRange = requires.trim() !== '' && validRange(requires) !== null
+  return isRange ? undefined : `"${requires}" is not a valid version range`
 }
 
 function checkClasses(classes: unknown, kind: string, method: string): string | undefined {

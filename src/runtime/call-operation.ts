@@ -53,7 +53,7 @@ function withoutEncodings(headers: NonNullable<OperationInput['headers']>): NonN
 /** @throws WP_RUNTIME_CALL_STREAM for a stream of values, which may not end */
 async function readText(response: Response, operation: string): Promise<string> {
   const body = response.stream()
-  if (itemTypes.has(essenceOf(String(response.headers['content-type'] ?? '')))) {
+  if (itemTypes.has(essenceOf(response.headers['content-type'] ?? ''))) {
     body.destroy()
     throw errors.WP_RUNTIME_CALL_STREAM({ operation })
   }

@@ -86,7 +86,7 @@ function makeOwnAction({ modules, loadLate }: ActionSources, { artifact, file }:
 function makeInstance(Class: unknown, file: string): Code {
   // A field such as `handle = async () => …` exists only on an instance.
   const made = isClass(Class) ? new Class() : undefined
-  if (typeof made?.handle === 'function') return made as Code
+  if (typeof made?.handle === 'function') return made
   throw errors.WP_RUNTIME_ACTION_CLASS({ file })
 }
 
@@ -122,10 +122,14 @@ async function makePluginAction(
     makeMs,
     late,
   )
-  if (typeof (made as Partial<Action> | undefined)?.handle === 'function') return made as Code
+  if (isCode(made)) return made
   throw refuse('it did not return an object with a method "handle"')
 }
 
 function isClass(value: unknown): value is new () => Partial<Code> {
   return typeof value === 'function' && typeof value.prototype === 'object'
+}
+
+function isCode(made: unknown): made is Code {
+  return typeof (made as Partial<Code> | undefined)?.handle === 'function'
 }

@@ -56,7 +56,7 @@ describeSystems('writes of several rows', chooseKinds('sqlite'), ({ newSystem })
   const messages = async () => {
     const rows = await server.host.system.db.selectFrom('waypost_message').select(['data']).orderBy('id').execute()
     await server.host.system.db.deleteFrom('waypost_message').execute()
-    return rows.map(({ data }) => JSON.parse(String(data)) as unknown)
+    return rows.map(({ data }) => JSON.parse(data) as unknown)
   }
 
   test('dispatch an event for each row, with the properties in "data"', async () => {

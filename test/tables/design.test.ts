@@ -338,7 +338,7 @@ test('columns without what their type needs are problems', () => {
     [{ name: 'title', type: 'text', scale: 1 }, '/columns/1/scale'],
     [{ name: 'title', type: 'literal', default: 'x' }, '/columns/1/type'],
   ] as const) {
-    const design: TableDesign = { ...todo, columns: [todo.columns[0]!, column as DesignedColumn], index: [] }
+    const design: TableDesign = { ...todo, columns: [todo.columns[0]!, column], index: [] }
     const { problems } = amendSteps({ steps: [], tables: none, earlier: [] }, { table: undefined, design })
     assert.deepEqual([problems[0]?.pointer, problems.length], [pointer, 1], JSON.stringify([column, problems]))
   }

@@ -44,7 +44,7 @@ export const numericRules: ValueRules = {
   constant: (value, column) =>
     new RegExp(decimalPattern(column)).test(String(value))
       ? undefined
-      : `must be a decimal such as "${decimal(1, column.scale ?? 0)}"`,
+      : `must be a decimal such as "${String(decimal(1, column.scale ?? 0))}"`,
 }
 
 /** Bytes as base64. */

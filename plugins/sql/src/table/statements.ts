@@ -57,7 +57,7 @@ export class StatementWriter {
   }
 
   list(shape: ListShape): Statement {
-    const { columns, table, owner } = this.#plan
+    const { columns, owner } = this.#plan
     const cursors = shape.sort.flatMap(({ column }, index) =>
       isConverted(this.#plan.types[column]!, this.#kind)
         ? `${this.#lists.raw(column)} as ${quote(cursorAlias(index))}`
@@ -95,7 +95,7 @@ export class StatementWriter {
   }
 
   read(access: Access, embeds: readonly EmbedPlan[]): Statement {
-    const { table, scans = false } = this.#plan
+    const { scans = false } = this.#plan
     const selected = [this.#responseColumns(), ...this.#embeds.select(embeds, access)].join(', ')
     const where = this.#rows.row({ access })
     return this.#values.end(`${this.#mark(scans)}select ${selected} from ${writeFrom(this.#plan)}${where}`)
@@ -103,7 +103,7 @@ export class StatementWriter {
 
   /** Finds out whether a row exists for the caller, its version, and which of its new references do. */
   find({ access, written, references }: ChangeCondition): Statement {
-    const { table, version } = this.#plan
+    const { version } = this.#plan
     const selected = [
       `${version === undefined ? '1' : quote(version.column)} as ${quote(versionAlias)}`,
       ...references.map((one, index) => `${this.#rows.reference(one, { written, access })} as ${quote(String(index))}`),
@@ -128,7 +128,7 @@ export class StatementWriter {
   }
 
   update({ written, references, ...condition }: ChangeCondition): Statement {
-    const { table, version, set } = this.#plan
+    const { version, set } = this.#plan
     const sets = [
       ...written.map((name) => `${quote(name)} = ${this.#values.bindBody(name)}`),
       ...Object.entries(set).map(([name, source]) => `${quote(name)} = ${this.#values.bindSet(name, source)}`),
@@ -146,7 +146,6 @@ export class StatementWriter {
 
   /** @param isReplaced whether a rule of PostgreSQL replaces the statement, which then cannot return a row */
   delete(condition: RowCondition, isReplaced = false): Statement {
-    const { table } = this.#plan
     const end = this.#kind === 'sqlite' || isReplaced ? '' : ' returning 1'
     return this.#values.end(`delete from ${writeFrom(this.#plan)}${this.#rows.row(condition)}${end}`)
   }
@@ -187,7 +186,7 @@ export class StatementWriter {
 
   /** Reads a row again that was just written, by `identity`. */
   readAgain(access: Access): Statement {
-    const { table, identity = [] } = this.#plan
+    const { identity = [] } = this.#plan
     const own = identity.map((name) => `${this.#values.compared(name)} = ${this.#values.bindIdentity(name)}`)
     const where = joinConditions([...own, ...this.#rows.of(access)])
     return this.#values.end(`select ${this.#responseColumns()} from ${writeFrom(this.#plan)}${where}`)
@@ -195,7 +194,7 @@ export class StatementWriter {
 
   /** Reads rows again that were just written, by `identity`, in any order. */
   readRowsAgain(access: Access): Statement {
-    const { table, identity = [] } = this.#plan
+    const { identity = [] } = this.#plan
     const from = readRows(this.#plan, { kind: this.#kind, values: this.#values, columns: identity })
     const written = identity.map((name) => this.#values.bindBody(name)).join(', ')
     const own = identity.map((name) => this.#values.compared(name)).join(', ')

@@ -186,9 +186,9 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
           assert.deepEqual(children.entry.at(-1).thing, posted.body, `${name} embedded`)
           if (comparison === 'none' || value === null) continue
           const found = await api.call('GET /thing', { query: { [name]: value } })
-          assert.deepEqual(found.body.entry, [posted.body], `${name}=${String(value)}`)
+          assert.deepEqual(found.body.entry, [posted.body], `${name}=${JSON.stringify(value)}`)
           const any = await api.call('GET /thing', { query: { [name]: [value, value] } })
-          assert.deepEqual(any.body.entry, [posted.body], `${name} in ${String(value)}`)
+          assert.deepEqual(any.body.entry, [posted.body], `${name} in ${JSON.stringify(value)}`)
         }
         for (const value of wrong) {
           const { status, body } = await api.call('POST /thing', { body: { [name]: value } })
