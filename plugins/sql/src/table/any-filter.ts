@@ -61,14 +61,19 @@ function readBoolean(text: string): boolean | undefined {
   return text === 'true' || text === 'false' ? text === 'true' : undefined
 }
 
+/** Numbers are written as in JSON, and integers without a point or an exponent, as in other parameters. */
+function readInteger(text: string): number | undefined {
+  return /^-?(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : undefined
+}
+
 function readNumber(text: string): number | undefined {
-  return /^-?\d{1,400}(\.\d{1,400})?(e[+-]?\d{1,3})?$/i.test(text) ? Number(text) : undefined
+  return /^-?(0|[1-9]\d{0,399})(\.\d{1,400})?(e[+-]?\d{1,3})?$/i.test(text) ? Number(text) : undefined
 }
 
 /** The types whose values are no texts. */
 const readers: Readonly<Partial<Record<ValueType, (text: string) => unknown>>> = {
-  id: readNumber,
-  integer: readNumber,
+  id: readInteger,
+  integer: readInteger,
   number: readNumber,
   boolean: readBoolean,
 }

@@ -169,6 +169,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
         ['any=(secret:x)', 400],
         ['any=(id:x)', 400],
         ['any=(id:1.5)', 400],
+        ...['1.0', '1e0', '01', '+1', '%201'].map((id) => [`any=(id:${id})`, 400] as const),
         ['any=(id:9007199254740993)', 400],
         ['any=(editor.born:1970-02-30)', 400],
         ['any=(editor_id.null:1)', 400],
