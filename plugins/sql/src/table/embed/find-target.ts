@@ -15,6 +15,8 @@ export interface EmbedTarget {
   /** The column of this table, and the one of the other table, whose values are equal. */
   readonly own: string
   readonly other: string
+  /** The path of the action names the row that these rows refer to. */
+  readonly isInPath: boolean
 }
 
 /**
@@ -33,14 +35,14 @@ export function findTarget(name: string, embed: EmbedConfig, own: TableUse): Emb
     if (severity === 'warning') return
     own.report(`${at}/from`, `The rows of "${from}" cannot be embedded: ${message}`, hint === undefined ? {} : { hint })
   }
-  const other = makeOtherUse(own, pair.isMany ? withoutPath(config, pair.other) : config, reportOther)
-  return other && { table: other, writing: resolveWriting(other), ...pair }
+  const isInPath = pair.isMany && String(config.where?.[pair.other]).startsWith('$params.')
+  const other = makeOtherUse(own, isInPath ? without(config, pair.other) : config, reportOther)
+  return other && { table: other, writing: resolveWriting(other), isInPath, ...pair }
 }
 
 /** The column has the value of this row, whatever path the other action has. */
-function withoutPath({ where = {}, ...config }: TableConfig, column: string): TableConfig {
-  const isFromPath = (name: string, value: unknown) => name === column && String(value).startsWith('$params.')
-  return { ...config, where: Object.fromEntries(Object.entries(where).filter((entry) => !isFromPath(...entry))) }
+function without({ where = {}, ...config }: TableConfig, column: string): TableConfig {
+  return { ...config, where: Object.fromEntries(Object.entries(where).filter(([name]) => name !== column)) }
 }
 
 /** Returns the config of the action, or that of the rows that a column refers to, which nothing protects. */

@@ -1,5 +1,5 @@
-import { findServed, makeRule, typeOf } from '../owner-rules.ts'
-import type { EmbedPlan, PlanColumn, SortTerm } from '../plan.ts'
+import { chooseRule, findReference, findServed, makeRule, makeThrough, typeOf } from '../owner-rules.ts'
+import type { EmbedPlan, OwnerPlan, PlanColumn, SortTerm } from '../plan.ts'
 import { completeSort, parseSortTerm } from '../sort.ts'
 import { describeRow } from '../schemas.ts'
 import { checkColumn, columnOf, columnsForCallers, type TableUse } from '../table-use.ts'
@@ -60,7 +60,7 @@ interface Resolving {
 function makePlan({ name, config, target, table, isAlways }: Resolving): EmbedPlan {
   const { isMany, own, other } = target
   const { where } = target.writing
-  const owner = isOwnRow(target, table) ? undefined : target.writing.owner
+  const owner = findOwner(name, target, table)
   const columns = chooseColumns(name, config, { target, table })
   const sort = isMany ? resolveSort(name, config, { target, table }) : []
   const scopes = findAccess(name, config, table)
@@ -98,11 +98,34 @@ function makePlan({ name, config, target, table, isAlways }: Resolving): EmbedPl
   }
 }
 
+/**
+ * Returns the owner of embedded rows; undefined if nothing else protects them than this row. Rows below a path that names
+ * a row belong to the owner of that row.
+ */
+function findOwner(name: string, target: EmbedTarget, table: TableUse): OwnerPlan | undefined {
+  const { isInPath, writing, other } = target
+  const owner = writing.owner ?? (isInPath ? findPathOwner(target, table) : undefined)
+  const { method, path, public: isPublic } = table.use
+  if (owner?.parent !== undefined && writing.owner === undefined && isPublic)
+    table.report(
+      `/embed/${name}/from`,
+      `The rows cannot be embedded: ${method} ${path} is public, so its callers have no rows of "${owner.parent.rule.table}"`,
+      { hint: `Remove "public: true", or add parents: { ${other}: any } to the action of the rows` },
+    )
+  return owner !== undefined && isOwnRow(owner, target, table) ? undefined : owner
+}
+
+function findPathOwner({ other, table: { config, table: own } }: EmbedTarget, table: TableUse): OwnerPlan | undefined {
+  const reference = findReference(other, own)
+  const served = findServed(table.connection, table.use, table.snapshot)
+  return reference && makeThrough(reference, chooseRule(config, reference, { served }))
+}
+
 /** Whether embedded rows belong to whoever owns this row, which the caller has access to by the same rule. */
-function isOwnRow({ isMany, own, other, writing: { owner } }: EmbedTarget, table: TableUse): boolean {
-  if (!isMany || owner?.parent === undefined || owner.column !== other || owner.parent.to !== own) return false
+function isOwnRow({ column, parent }: OwnerPlan, { isMany, own, other }: EmbedTarget, table: TableUse): boolean {
+  if (!isMany || parent === undefined || column !== other || parent.to !== own) return false
   const rule = makeRule(table.config, findServed(table.connection, table.use, table.snapshot))
-  return JSON.stringify(rule) === JSON.stringify(owner.parent.rule)
+  return JSON.stringify(rule) === JSON.stringify(parent.rule)
 }
 
 interface Place {
