@@ -15,6 +15,7 @@ export { makeReleaseCalls, type ReleaseCallsOptions } from './calls/release-call
 export { describeBuiltIn } from './built-in/describe.ts'
 export { mountBuiltIn } from './built-in/mount.ts'
 export type { BuiltInRoute, RouteInput } from './built-in/route.ts'
+export { findJsonProblem } from './json-body.ts'
 export { releasePath, removeAbandonedFiles, reservePath } from './bodies/upload-folder.ts'
 export { makeDataCheck } from './check-dispatched.ts'
 export { makeActions } from './find-action.ts'

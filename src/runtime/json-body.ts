@@ -76,6 +76,17 @@ export function parseJsonBody(bytes: Buffer): unknown {
   return value
 }
 
+/** Returns why a JSON text cannot be part of a body. */
+export function findJsonProblem(text: string): string | undefined {
+  if (findJsonExcess(Buffer.from(text), { levels: maxDepth }) !== undefined)
+    return `it has more than ${maxDepth} levels`
+  try {
+    return findReason(text, JSON.parse(text))
+  } catch {
+    return 'it cannot be parsed'
+  }
+}
+
 function parseText(text: string): unknown {
   try {
     return JSON.parse(text)

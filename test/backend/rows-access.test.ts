@@ -76,3 +76,17 @@ test('rows of other connections are shown too, and their changes are audited in 
     ],
   )
 })
+
+test('tables of Waypost in a schema and those of a connection that the release no longer has do not exist', async () => {
+  const table = { columns: { id: { type: 'uuid' }, name: { type: 'text' } }, key: ['id'] }
+  const tables = { note: table, 'main.waypost_user': { schema: 'main', ...table } }
+  const text = JSON.stringify({ migrations: {}, tables })
+  await using world = await openShop('sqlite:system.db', undefined, {
+    'migrations/System/tables.json': text,
+    'migrations/Gone/tables.json': text,
+  })
+  for (const place of ['System/main.waypost_user', 'Gone/note']) {
+    const answer = await world.call(`GET /table/${place}/row`)
+    assert.equal(answer.status, 404, answer.text)
+  }
+})

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { request, type IncomingMessage } from 'node:http'
 import { after, before, test } from 'node:test'
 import { describeEachSystem } from '../support/project-server.ts'
 import { openShop, type RowWorld } from './row-world.ts'
@@ -29,19 +30,19 @@ describeEachSystem('rows as CSV files', ({ newSystem }) => {
   const count = async (table: string) => (await world.call(`GET /table/System/${table}/count`)).body.count
 
   test('an export is imported again unchanged, whatever texts it has', async () => {
-    const names = ['', '=1+1', "'=x", '-5', '@a', ' x ', 'a;b,"c"\r\nd', 'x'.repeat(1024 * 1024)]
+    const names = ['', '=1+1', "'=x", '-5', '@a', ' x ', '\n=1', '＝1', "''＠", 'a;b,"c"\r\nd', 'x'.repeat(1024 * 1024)]
     const quoted = names.map((name, index) => `${id(index)},a${index}@example.com,"${name.replaceAll('"', '""')}",yes`)
     const first = await load(
       'shop_customer',
-      `\uFEFFid,email,name,active\n${quoted.join('\n')}\n${id(9)},n@example.com,,f\n`,
+      `\uFEFFid,email,name,active\n${quoted.join('\n')}\n${id(12)},n@example.com,,f\n`,
     )
-    assert.deepEqual(first.end, { kind: 'done', rows: 9 }, first.text.slice(0, 1000))
+    assert.deepEqual(first.end, { kind: 'done', rows: 12 }, first.text.slice(0, 1000))
     const file = await save('shop_customer')
     assert.match(file, /^active,email,id,name\r\n/)
-    assert.match(file, /,'=1\+1\r\n/)
+    for (const safe of [/,'=1\+1\r\n/, /,"'\n=1"\r\n/, /,'＝1\r\n/]) assert.match(file, safe)
     await world.run('delete from shop_customer')
     const second = await load('shop_customer', file)
-    assert.deepEqual(second.end, { kind: 'done', rows: 9 }, second.text.slice(0, 1000))
+    assert.deepEqual(second.end, { kind: 'done', rows: 12 }, second.text.slice(0, 1000))
     assert.equal(await save('shop_customer'), file)
     assert.equal((await save('shop_customer', 'active=false')).split('\r\n').length, 3)
   })
@@ -133,5 +134,45 @@ describeEachSystem('rows as CSV files', ({ newSystem }) => {
     assert.deepEqual(body.entry[0].after, { columns: ['id', 'customer_id'], rows: 2 })
     const { body: exports } = await world.call('GET /audit?action=row.export')
     assert.deepEqual(exports.entry[0].after, { columns: ['active', 'email', 'id', 'name'] })
+  })
+
+  test('JSON keeps its digits, and what no JSON body can have is refused', async () => {
+    const meta = '{"big":12345678901234567890,"precise":0.12345678901234567891}'
+    const cell = (text: string) => `"${text.replaceAll('"', '""')}"`
+    const { end, text } = await load('shop_order', `id,customer_id,meta\n90,${id(1)},${cell(meta)}\n`)
+    assert.deepEqual(end, { kind: 'done', rows: 1 }, text)
+    const file = await save('shop_order', 'id=90')
+    for (const digits of ['12345678901234567890', '0.12345678901234567891']) assert.ok(file.includes(digits), file)
+    const { body } = await world.call('GET /table/System/shop_order/row?filter=id%3D90')
+    const [{ etag, values }] = body.entry
+    await world.call('DELETE /table/System/shop_order/row/%5B90%5D', undefined, { 'if-match': etag })
+    const { count: _, ...sent } = values
+    const undone = await world.call('POST /table/System/shop_order/row', sent)
+    assert.equal(undone.body.etag, etag, undone.text)
+    for (const bad of ['{"a":"\\u0000"}', '{"__proto__":{}}', '[1e400]', '{', `${'['.repeat(101)}${']'.repeat(101)}`]) {
+      const refused = await world.call('POST /table/System/shop_order/row', { customer_id: id(1), meta: bad })
+      assert.equal(refused.status, 400, refused.text)
+      const { problems } = await load('shop_order', `customer_id,meta\n${id(1)},${cell(bad)}\n`)
+      assert.deepEqual(problems[0]?.column, 'meta')
+    }
+    const nul = await load('shop_customer', `id,email\n${id(60)},a\0b\n`)
+    assert.equal(nul.problems[0]?.message, 'has a NUL character', nul.text)
+  })
+
+  test('a file is missing, or arrives after its caller has lost the scope', async () => {
+    const sendNothing = async () => (await world.call('POST /table/System/shop_customer/import')).status
+    assert.equal(await sendNothing(), 400)
+    const path = '/backend/table/System/shop_customer/import'
+    const headers = { ...(await world.server.authorize('leaver', ['backend.data'])), 'content-type': 'text/csv' }
+    const started = Promise.withResolvers<IncomingMessage>()
+    const upload = request({ host: '127.0.0.1', port: world.server.port, method: 'POST', path, headers })
+    upload.on('response', started.resolve).on('error', started.reject)
+    upload.write(`id,email\n${id(70)},`)
+    while ((await Promise.race([sendNothing(), started.promise.then(() => 0)])) === 400) continue
+    assert.equal(await sendNothing(), 503, 'the upload is under way')
+    assert.equal((await world.call('PATCH /user/leaver', { scopes: [] })).status, 200)
+    upload.end('late@example.com\n')
+    assert.equal((await started.promise).statusCode, 403)
+    assert.equal((await load('shop_customer', `id,email\n${id(71)},free@example.com\n`)).end.kind, 'done')
   })
 })

@@ -26,7 +26,7 @@ export const errors = defineErrors({
   WP_BACKEND_ROW_JSON: {
     kind: 'user',
     status: 400,
-    message: 'The value of "{column}" is not JSON',
+    message: 'The value of "{column}" {problem}',
   },
   WP_BACKEND_IMPORT_BUSY: {
     kind: 'user',

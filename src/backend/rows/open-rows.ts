@@ -49,6 +49,9 @@ interface Opened {
 
 type ManifestClassAction = Extract<ManifestAction, { readonly class: string }>
 
+/** Tables of Waypost, also with the name of their schema. */
+const ofWaypost = /(?:^|\.)waypost_/i
+
 /** The last tables stay described: people go back and forth between a few. */
 const maxTables = 50
 
@@ -133,7 +136,10 @@ async function makeTable(
   const snapshot = Object.hasOwn(tables, connection) ? tables[connection]! : undefined
   const provided = plugins.actions.get('sql-table')
   const describe = provided?.class.describe
-  const isKnown = snapshot !== undefined && Object.hasOwn(snapshot.tables, name) && !/^waypost_/i.test(name)
+  // The files of a release may still name the tables of a connection that it no longer has.
+  const hasConnection = Object.hasOwn(databases, connection)
+  const isKnown =
+    hasConnection && snapshot !== undefined && Object.hasOwn(snapshot.tables, name) && !ofWaypost.test(name)
   if (!isKnown || provided === undefined || describe === undefined)
     throw errors.WP_BACKEND_TABLE_UNKNOWN({ connection, table: name })
   const {
@@ -160,7 +166,7 @@ async function makeTable(
     rowOperations.map(async (one) => [one, await makeMethod(one, described[one])] as const),
   )
   const methods = Object.fromEntries(made) as RowTableOptions['methods']
-  const kind = databases[connection] ?? host.system.kind
+  const kind = databases[connection]!
   const makeImport = (upsert: readonly string[]) => makeMethod('import', describeImport(upsert))
   return new RowTable({
     ...rest,

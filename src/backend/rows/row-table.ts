@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { TableSnapshot } from '../../contract/index.ts'
-import { etagOf, isContention } from '../../kit/index.ts'
+import { etagOf, isContention, messageOf } from '../../kit/index.ts'
 import {
   callInTransaction,
   type CallableMethod,
@@ -11,7 +11,7 @@ import {
 import { writeAudit, type Actor, type AuditEntry, type System } from '../../store/index.ts'
 import { errors } from './errors.ts'
 import type { DescribedRows, RowOperation } from './describe-rows.ts'
-import { parseExact } from './exact-json.ts'
+import { parseColumn, parseExact } from './exact-json.ts'
 
 /** Who works with rows. */
 export interface RowCaller extends MethodCaller {
@@ -185,9 +185,9 @@ export class RowTable {
       Object.entries(values).map(([name, value]) => {
         if (!this.#json.has(name) || typeof value !== 'string') return [name, value]
         try {
-          return [name, JSON.parse(value) as unknown]
-        } catch {
-          throw errors.WP_BACKEND_ROW_JSON({ column: name })
+          return [name, parseColumn(value)]
+        } catch (error) {
+          throw errors.WP_BACKEND_ROW_JSON({ column: name, problem: messageOf(error) })
         }
       }),
     )
@@ -256,9 +256,9 @@ async function advanceId(db: System['db'], table: string, id: string): Promise<v
   const sequence = sql`cast(pg_get_serial_sequence(${quoteAll(table)}, ${id}) as regclass)`
   await sql`savepoint waypost_ids`.execute(db)
   try {
-    await sql`select setval(${sequence}, greatest((select max(${sql.id(id)}) from ${name}), nextval(${sequence})))`.execute(
-      db,
-    )
+    // Without need, it would take the sequence back behind ids that others have got meanwhile.
+    await sql`select setval(${sequence}, last) from (select max(${sql.id(id)}) as last from ${name}) as own
+      where last > nextval(${sequence})`.execute(db)
   } catch {
     await sql`rollback to savepoint waypost_ids`.execute(db)
   }

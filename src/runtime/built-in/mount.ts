@@ -48,7 +48,12 @@ function mountRoute<Route extends BuiltInRoute>(app: FastifyInstance, route: Rou
       ...(body === undefined ? {} : { body }),
     },
     async handler(request, reply) {
-      const input = { params: request.params, query: request.query, body: request.body }
+      const input = {
+        params: request.params,
+        query: request.query,
+        body: request.body,
+        authorizeAgain: csv === 'body' ? () => authorize(request, reply) : undefined,
+      }
       reply.code(hasBody ? usual : 204)
       try {
         const result = await route.handle({ ...table.makeCall(request, reply), ...input } as never)

@@ -44,6 +44,8 @@ export interface RouteInput<Params = unknown, Query = unknown, Body = unknown> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
+  /** With `csv: 'body'`: authorizes the request again. The end of the file may arrive minutes after its token. */
+  readonly authorizeAgain?: (() => Promise<unknown>) | undefined
 }
 
 /** A value whose arrays may be read-only. */

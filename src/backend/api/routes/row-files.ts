@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream'
 import { Type } from 'typebox'
+import { errors } from '../../errors.ts'
 import { exportRows } from '../../rows/csv/export-rows.ts'
 import { importRows } from '../../rows/csv/import-rows.ts'
-import { maxUploadBytes, storeUpload } from '../../rows/csv/store-upload.ts'
+import { maxUploadBytes, storeUpload, type Upload } from '../../rows/csv/store-upload.ts'
 import { defineRoute } from '../route.ts'
 import { maybeText, oneOf, record, text } from '../shapes.ts'
 import { callerOf, filterText, readFilter, tableOf, tableParams } from './rows.ts'
@@ -62,14 +63,19 @@ const imported = defineRoute({
     const table = await tableOf(call)
     const columns = upsert?.split(',') ?? []
     await table.importMethod(columns) // its problems are those of the request
+    const body = call.body as Readable | undefined
     const free = call.rows!.reserveImport()
+    let upload: Upload | undefined
+    const onEnd = async () => upload?.remove().finally(free)
     try {
-      const upload = await storeUpload(call.body as Readable)
-      const onEnd = () => upload.remove().finally(free)
+      if (body === undefined) throw errors.WP_BACKEND_BODY({ reason: 'it is missing; send a CSV file' })
+      upload = await storeUpload(body)
+      await call.authorizeAgain!()
       const caller = await callerOf(call)
       return importRows(table, upload.file, { upsert: columns, skipsUnknown: skips === 'true', caller, onEnd })
     } catch (error) {
       free()
+      await upload?.remove()
       throw error
     }
   },

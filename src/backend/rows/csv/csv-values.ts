@@ -1,9 +1,10 @@
 import type { ColumnSnapshot } from '../../../contract/index.ts'
+import { assertJson, parseColumn } from '../exact-json.ts'
 import type { CsvField } from './parse-csv.ts'
 
-/** What spreadsheets would run as a formula. */
-const formula = /^'*[=+\-@\t\r]/
-const escaped = /^'+[=+\-@\t\r]/
+/** What spreadsheets would run as a formula, some of them also with wide characters. */
+const formula = /^'*[=+\-@\t\r\n\uFF0B\uFF0D\uFF1D\uFF20]/
+const escaped = /^'+[=+\-@\t\r\n\uFF0B\uFF0D\uFF1D\uFF20]/
 
 /** Types whose values are never formulas. */
 const plainTypes: ReadonlySet<string> = new Set([
@@ -37,7 +38,7 @@ export const unset = Symbol('unset')
 
 /**
  * Reads a value for a column. What is no value of its type is returned as it is: the check of the row says why.
- * @throws SyntaxError for a JSON column
+ * @throws SyntaxError with the reason, for JSON
  */
 export function readField({ text, isQuoted }: CsvField, column: ColumnSnapshot): unknown {
   const type: string = column.type
@@ -55,7 +56,9 @@ export function readField({ text, isQuoted }: CsvField, column: ColumnSnapshot):
     case 'timestamp':
       return text.replace(localTime, '$1T$2Z')
     case 'json':
+      return parseColumn(text)
     case 'array':
+      assertJson(text)
       return JSON.parse(text) as unknown
     case 'date':
     case 'uuid':

@@ -77,6 +77,7 @@ class Import {
     let count = 0
     const columns = new Set<string>()
     for await (const rows of this.#read()) {
+      caller.signal.throwIfAborted()
       count += rows.length
       for (const { body } of rows) for (const name of Object.keys(body)) columns.add(name)
       push({ kind: 'progress', step: 'check', rows: count, of: null })

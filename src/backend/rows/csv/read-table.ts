@@ -97,7 +97,7 @@ function readRow(table: RowTable, { columns }: Header, { line, fields }: CsvReco
     const field = fields[index]!
     size += field.text.length
     const value = readOne(table, name, field)
-    if (value === notJson) return [{ line, column: name, message: 'is not valid JSON' }]
+    if (value instanceof SyntaxError) return [{ line, column: name, message: value.message }]
     if (value !== unset) body[name] = value
   }
   const problems = table.checkBody(body)
@@ -105,12 +105,11 @@ function readRow(table: RowTable, { columns }: Header, { line, fields }: CsvReco
   return problems.map(({ path, message }) => ({ line, column: path.split('/')[1] ?? null, message }))
 }
 
-const notJson = Symbol('not JSON')
-
 function readOne({ options }: RowTable, name: string, field: CsvField): unknown {
+  if (field.text.includes('\0')) return new SyntaxError('has a NUL character') // as in a body
   try {
     return readField(field, options.table.columns[name]!)
-  } catch {
-    return notJson
+  } catch (error) {
+    return error
   }
 }
