@@ -52,8 +52,22 @@ export async function keepLog(
 
 function cut(line: string): string {
   if (line.length <= maxLine) return line
-  const { level, time, msg } = JSON.parse(line) as Readonly<Record<string, unknown>>
-  return JSON.stringify({ level, time, msg: typeof msg === 'string' ? msg.slice(0, maxMessage) : '', cut: line.length })
+  const { level, time, msg } = parse(line)
+  return JSON.stringify({
+    level: typeof level === 'number' ? level : 30, // a field of the line may have the same name
+    time: typeof time === 'number' ? time : Date.now(),
+    msg: typeof msg === 'string' ? msg.slice(0, maxMessage) : '',
+    cut: line.length,
+  })
+}
+
+/** A secret of digits may have been redacted in a number. */
+function parse(line: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(line) as Readonly<Record<string, unknown>>
+  } catch {
+    return { msg: line }
+  }
 }
 
 /** The first and the last of many lines. */

@@ -26,13 +26,13 @@ describeEachSystem('rows in the admin API', ({ kind, newSystem }) => {
     assert.deepEqual(
       body.columns.map(({ name, type, operators }: any) => [name, type, operators.length]), // oxlint-disable-line typescript/no-explicit-any
       [
-        ['at', 'timestamp', 6],
+        ['at', 'timestamp', 7],
         ['count', 'bigint', 0], // the name of a parameter
-        ['customer_id', 'uuid', 1],
-        ['day', 'date', 6],
-        ['id', 'id', 5],
+        ['customer_id', 'uuid', 2],
+        ['day', 'date', 7],
+        ['id', 'id', 6],
         ['meta', 'json', 1],
-        ['total', 'number', 5],
+        ['total', 'number', 6],
       ],
     )
   })

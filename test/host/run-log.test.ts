@@ -20,3 +20,14 @@ test('of a long log, the first and the last lines are kept, and long lines witho
   assert.equal(lines.length - 1 + Number(gap['left']), 1001)
   assert.equal(written, 1, 'the log of the process has its own level')
 })
+
+test('a long line is kept, whatever its fields are called and wherever a secret was', async () => {
+  const kept = await keepLog(pino({ level: 'silent' }), { secrets: new Set(['12345678']) })
+  const text = 'x'.repeat(5000)
+  kept.logger.info({ pin: 12345678, text }, 'a number')
+  kept.logger.info({ level: 'y'.repeat(20_000), time: null }, 'a level')
+  const lines = kept.text()!.split('\n')
+  assert.equal(lines.length, 2)
+  assert.doesNotMatch(lines.join(''), /12345678|yyy/)
+  for (const line of lines) assert.deepEqual(Object.keys(JSON.parse(line)), ['level', 'time', 'msg', 'cut'])
+})

@@ -1,13 +1,7 @@
 import { State, type Tone } from './badge.tsx'
 import { clockOf } from './time.tsx'
+import { readLine } from './read-log.ts'
 import { logTexts as texts } from './run-texts.ts'
-
-interface Line {
-  readonly level: number
-  readonly time: number
-  readonly msg: string
-  readonly fields: Readonly<Record<string, unknown>>
-}
 
 const levels: readonly (readonly [from: number, name: string, tone: Tone])[] = [
   [50, 'error', 'bad'],
@@ -44,7 +38,7 @@ function LogLine({ text }: { readonly text: string }) {
         <span className="log-text">{text}</span>
       </li>
     )
-  const [, name, tone] = levels.find(([from]) => line.level >= from)!
+  const [, name, tone] = levels.find(([from]) => line.level >= from) ?? levels.at(-1)!
   return (
     <li>
       <time className="soft" dateTime={new Date(line.time).toISOString()}>
@@ -75,17 +69,4 @@ function LogField({ name, value }: { readonly name: string; readonly value: unkn
       {typeof value === 'string' ? value : JSON.stringify(value)}
     </span>
   )
-}
-
-/** @returns the number of lines that were left out; undefined for what is no line of a log */
-function readLine(text: string): Line | number | undefined {
-  try {
-    const { level, time, msg, left, ...fields } = JSON.parse(text) as Record<string, unknown>
-    if (typeof left === 'number' && level === undefined) return left
-    if (typeof level !== 'number' || typeof time !== 'number') return undefined
-    const all = left === undefined ? fields : { ...fields, left }
-    return { level, time, msg: typeof msg === 'string' ? msg : '', fields: all }
-  } catch {
-    return undefined
-  }
 }
