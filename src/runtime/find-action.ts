@@ -86,7 +86,7 @@ function makeOwnAction({ modules, loadLate }: ActionSources, { artifact, file }:
 function makeInstance(Class: unknown, file: string): Code {
   // A field such as `handle = async () => …` exists only on an instance.
   const made = isClass(Class) ? new Class() : undefined
-  if (typeof made?.handle === 'function') return made
+  if (isCode(made)) return made
   throw errors.WP_RUNTIME_ACTION_CLASS({ file })
 }
 

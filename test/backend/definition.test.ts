@@ -103,6 +103,7 @@ describe('the definition in the admin API', () => {
       holders: null,
       action: { name: 'src/note.ts', kind: 'file', class: null },
       dispatch: null,
+      dispatch_data: null,
       rate: null,
       deprecated: false,
       groups: [],
