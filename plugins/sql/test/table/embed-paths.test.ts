@@ -1,7 +1,7 @@
 // Rows below a path that names a row of a user belong to that user, also where they are embedded in rows of all users.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ActionUse, TableSnapshot } from 'waypost'
+import type { TableSnapshot } from 'waypost'
 import { openTableApi, users, type ApiOptions } from '../../../../test/support/table-api.ts'
 import type { TableConfig } from '../../src/table/config.ts'
 import { describeTable } from '../../src/table/describe.ts'
@@ -58,7 +58,7 @@ test('cannot be embedded for callers without a token', () => {
   const more = { connections: {}, databases: {}, actions, methods: { Comments: [access] } }
   const of = (parents: TableConfig['parents']) => {
     const all = { ...more, actions: { ...actions, Comments: { ...actions.Comments, parents } } }
-    const found = describeTable(actions.Shown, { ...use, ...all } as unknown as ActionUse, { System: { tables } })
+    const found = describeTable(actions.Shown, { ...use, ...all }, { System: { tables } })
     return problemsOf(found).filter((one) => one.startsWith('/embed'))
   }
   assert.deepEqual(of(undefined), [
