@@ -7,7 +7,11 @@ export function bindList(values: readonly unknown[], kind: DatabaseKind): unknow
   return `[${values.map((value) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
 }
 
+interface PostgresList {
+  toPostgres(): readonly unknown[]
+}
+
 /** Whether a value is what `bindList` makes for PostgreSQL. */
-export function isList(value: unknown): value is { toPostgres(): readonly unknown[] } {
+export function isList(value: unknown): value is PostgresList {
   return typeof value === 'object' && value !== null && 'toPostgres' in value
 }
