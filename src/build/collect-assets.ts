@@ -40,8 +40,13 @@ export function pickAssets({ outputs }: Metafile, { artifacts }: Assets): readon
   return [...new Set(hashes)].flatMap((hash) => artifacts.get(hash) ?? [])
 }
 
+/** Returns about how many bytes a file has. */
+export function sizeOf({ content }: Artifact): number {
+  return content.length * 0.75 // base64
+}
+
 export function checkAssets(artifacts: readonly Artifact[]): Diagnostic[] {
-  const bytes = artifacts.reduce((sum, { content }) => sum + content.length * 0.75, 0)
+  const bytes = artifacts.reduce((sum, one) => sum + sizeOf(one), 0)
   if (bytes <= assetLimits.releaseBytes) return []
   const parameters = { size: Math.round(bytes / 1024 ** 2), limit: assetLimits.releaseBytes / 1024 ** 2 }
   return [makeDiagnostic('WP_BUILD_FILES_SIZE', makePlace('waypost.yml', 1), { parameters })]

@@ -9,7 +9,7 @@ import {
 } from '../definition/index.ts'
 import type { Diagnostic } from '../kit/index.ts'
 import { makeFileArtifact, type Artifact } from '../release/index.ts'
-import { assetLimits } from './collect-assets.ts'
+import { assetLimits, sizeOf } from './collect-assets.ts'
 import { compareText } from './compare-text.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 
@@ -36,11 +36,11 @@ export function collectStatic(root: string, { static: folders = {} }: Definition
   const artifacts = new Map<string, Artifact>()
   const diagnostics: Diagnostic[] = []
   const used = new Set<string>()
+  const reading = { cache, used, artifacts, bytes: 0 }
   for (const [at, folder] of Object.entries(folders).toSorted(([a], [b]) => compareText(a, b))) {
     if (project === undefined) continue
-    const found = readFolder(project, folder, { cache, used })
+    const found = readFolder(project, folder, reading)
     diagnostics.push(...found.diagnostics)
-    for (const [, artifact] of found.files) artifacts.set(artifact.hash, artifact)
     files[at] = Object.fromEntries(found.files.map(([name, { hash }]) => [name, hash]))
   }
   for (const name of cache.keys()) if (!used.has(name)) cache.delete(name)
@@ -51,6 +51,9 @@ export function collectStatic(root: string, { static: folders = {} }: Definition
 interface Reading {
   readonly cache: StaticCache
   readonly used: Set<string>
+  /** Those that were read, by hash. */
+  readonly artifacts: Map<string, Artifact>
+  bytes: number
 }
 
 function readFolder(project: ProjectFolder, folder: StaticFolder, reading: Reading) {
@@ -62,9 +65,14 @@ function readFolder(project: ProjectFolder, folder: StaticFolder, reading: Readi
   }
   const names = listFiles(project, folder.folder, refuse)
   for (const name of names) {
+    if (reading.bytes > assetLimits.releaseBytes) break // `checkAssets` reports it; the rest would only fill the memory
     const read = readFile(project, `${folder.folder}/${name}`, reading)
     if (typeof read === 'string') refuse(`${folder.folder}/${name}`, read)
-    else files.push([name, read])
+    else {
+      files.push([name, read])
+      if (!reading.artifacts.has(read.hash)) reading.bytes += sizeOf(read)
+      reading.artifacts.set(read.hash, read)
+    }
   }
   const { fallback } = folder
   if (fallback !== undefined && diagnostics.length === 0 && !names.includes(fallback))

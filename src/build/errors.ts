@@ -39,7 +39,8 @@ export const errors = defineErrors({
   },
   WP_BUILD_FILES_SIZE: {
     ...user,
-    message: 'The files referenced with new URL have a total size of {size} MB; the limit is {limit} MB',
+    message:
+      'The files of static folders and those referenced with new URL have {size} MB or more; the limit is {limit} MB',
     hint: 'Keep large files on the server or in a storage service, and refer to them with a variable under "env:"',
   },
   WP_BUILD_NATIVE: {

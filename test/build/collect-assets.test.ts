@@ -178,7 +178,7 @@ test('all assets together are limited to the size of a release', async () => {
   const build = () => buildRelease({ ...options, root: project.root, definition: defineActions('src/a.ts') })
   assert.deepEqual(
     (await build()).diagnostics.map(({ message }) => message),
-    ['The files referenced with new URL have a total size of 36 MB; the limit is 32 MB'],
+    ['The files of static folders and those referenced with new URL have 36 MB or more; the limit is 32 MB'],
   )
   await project.write('src/0.bin', 'small')
   assert.deepEqual((await build()).diagnostics, [])

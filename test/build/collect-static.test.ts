@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
+import { collectStatic } from '../../src/build/collect-static.ts'
 import { openBuilder } from '../../src/build/index.ts'
 import type { Definition, StaticFolder } from '../../src/definition/index.ts'
 import { diagnose, show } from './diagnose.ts'
@@ -63,4 +64,18 @@ test('links, files of a project, large files, too many files and missing folders
   assert.deepEqual(await problems(define({ folder: 'small', fallback: 'index.html' })), [
     refused('small/index.html', 'it does not exist, but is the "fallback"'),
   ])
+})
+
+test('of folders that are too large, no more is read than shows that', async () => {
+  await using project = await makeProject({})
+  await mkdir(path.join(project.root, 'public'))
+  for (let index = 0; index < 20; index++) {
+    const file = path.join(project.root, `public/${index}.bin`)
+    await writeFile(file, String(index))
+    await truncate(file, 9 * 1024 ** 2)
+  }
+  const cache = new Map()
+  const { artifacts } = collectStatic(project.root, define(), cache)
+  assert.deepEqual([artifacts.length, cache.size], [4, 4])
+  assert.match((await diagnose(project.root, define())).map(show).join('\n'), /have 36 MB or more; the limit is 32 MB/)
 })
