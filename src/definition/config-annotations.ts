@@ -116,7 +116,7 @@ export function checkTableNames(
   const known = Object.hasOwn(tables, connection) ? tables[connection]!.tables : {}
   const all = Object.keys(known)
   // Classes say that they refuse the tables of Waypost, which no snapshot contains.
-  if (all.length === 0 || /^waypost_/i.test(table.name)) return []
+  if (all.length === 0 || /(?:^|\.)waypost_/i.test(table.name)) return []
   const isTable = Object.hasOwn(known, table.name)
   const wrong = isTable ? columns.filter(({ name }) => !Object.hasOwn(known[table.name]!.columns, name)) : [table]
   const names = isTable ? Object.keys(known[table.name]!.columns) : all

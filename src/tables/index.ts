@@ -10,7 +10,7 @@ export { nameMigration } from './name-migration.ts'
 export { isCovered, isWrittenForm, parseSnapshot, writeSnapshot, type Snapshot } from './snapshot.ts'
 export type { StepProblem } from './step-context.ts'
 export { checkSuffixes, isCheckOf, maxPrecision, nameCheck, readEnumValues } from './column-checks.ts'
-export { maxSearchColumns, readSearch } from './search.ts'
+export { readSearch } from './search.ts'
 export { findEnumCheck, rewriteColumn, type ColumnParts } from './rewrite-column.ts'
 export type { ColumnChange, ColumnDeclaration, Step, TableDeclaration } from './steps.ts'
 export {

@@ -1,1 +1,1 @@
-export { writeStep } from '../../src/tables/index.ts'
+export { parseSnapshot, writeSnapshot, writeStep, type ColumnDeclaration, type Step } from '../../src/tables/index.ts'

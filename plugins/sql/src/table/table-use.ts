@@ -56,7 +56,7 @@ function findTable(
   tables: Readonly<Record<string, TablesSnapshot>>,
   report: Report,
 ): TableSnapshot | undefined {
-  if (/^waypost_/i.test(name)) {
+  if (/(?:^|\.)waypost_/i.test(name)) {
     report('/table', `The table "${name}" belongs to Waypost`, { hint: 'Use a table of your own' })
     return undefined
   }

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { makeForeignTables } from '../../../../test/support/foreign-tables.ts'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
 import { openTableApi, type TableApi } from '../../../../test/support/table-api.ts'
-import { writeStep, type ColumnDeclaration, type Step } from '../../../../src/tables/index.ts'
+import { writeStep, type ColumnDeclaration, type Step } from '../../../../test/support/write-steps.ts'
 
 type Kind = 'sqlite' | 'postgresql'
 
