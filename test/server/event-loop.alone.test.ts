@@ -97,6 +97,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
       },
     })
     world = await openDeployers('sqlite', {
+      variables: { WAYPOST_BACKEND_DATA: 'on' },
       plugins: [plugin],
       routes: ownRoutes,
       config: { registration: true },
@@ -163,6 +164,7 @@ describe('no body keeps the event loop longer than 100 ms', () => {
       const body = Buffer.alloc(limitOf(path) + 1, '[')
       const { status } = await measure({ method, path, headers: headersOf(path), body })
       const refused = isForm(path) ? [400, 405, 413] : [405, 413] // OAuth2 does not define 413
+      if (path.endsWith('/import')) refused.push(415) // a file, which is not kept in memory
       assert.ok(status === undefined || refused.includes(status), `${method} ${path} ${status}`)
     }
   })

@@ -253,6 +253,7 @@ test('indexes of a large System are built while servers write, beyond the time l
       '0024-sign-ins',
       '0025-delayed',
       '0026-listeners',
+      '0027-run-logs',
     ])
     const names = growingIndexes.map((index) => index.split('"')[1]!)
     const { rows } = await sql<{ valid: boolean }>`

@@ -34,7 +34,8 @@ export class SearchConditions {
   rank(): string {
     const { letters } = this.#plan.list!.search!
     // `ts_rank` counts words whatever their weight in the query, so also those of columns that are not searched.
-    const words = letters === undefined ? this.#column() : `ts_filter(${this.#column()}, '{${Array.from(letters).join()}}')`
+    const words =
+      letters === undefined ? this.#column() : `ts_filter(${this.#column()}, '{${Array.from(letters).join()}}')`
     return `ts_rank(${words}, ${this.#query()})`
   }
 
