@@ -40,6 +40,23 @@ const builtInPlugins: Plugin = {
 
 const root = path.resolve(import.meta.dirname, '../..')
 
+const ownRequire = /^[ \t]*const require = createRequire\(import\.meta\.url\);$/m
+
+/**
+ * Modules that load a package on first use make a `require` of their own, whose packages esbuild would not bundle. It
+ * bundles those of the `require` that CommonJS has.
+ */
+const lateRequires: Plugin = {
+  name: 'late requires',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/.*\.js$/ }, ({ path: file }) => {
+      if (file.includes('/node_modules/')) return undefined
+      const text = readFileSync(file, 'utf8')
+      return ownRequire.test(text) ? { contents: text.replace(ownRequire, ''), loader: 'js' } : undefined
+    })
+  },
+}
+
 // Globals that CommonJS packages expect.
 export const commonJs =
   "import{createRequire as __createRequire}from'node:module';" +
@@ -70,7 +87,7 @@ export async function bundle(fresh: string): Promise<string[]> {
     metafile: true,
     logLevel: 'warning',
     external,
-    plugins: [builtInPlugins],
+    plugins: [builtInPlugins, lateRequires],
     banner: { js: commonJs },
   })
   for (const file of globSync('{bin,commands,src}/**/*.{js,js.map}', { cwd: fresh })) rmSync(path.join(fresh, file))
