@@ -14,8 +14,7 @@ export default class Tables extends WaypostCommand {
       description: 'Print the tables of a connection and their references as a Mermaid diagram',
     }),
     connection: Flags.string({
-      description: 'The connection of the diagram',
-      default: 'System',
+      description: 'The connection of the diagram; default: System',
       dependsOn: ['mermaid'],
     }),
   }
@@ -30,7 +29,7 @@ export default class Tables extends WaypostCommand {
         printDiagnostics(diagnostics, process.stderr),
     }
     if (flags.mermaid) {
-      const mermaid = await drawTables({ ...options, connection: flags.connection })
+      const mermaid = await drawTables({ ...options, connection: flags.connection ?? 'System' })
       if (!this.jsonEnabled()) this.print(mermaid.trimEnd())
       return { mermaid }
     }

@@ -158,8 +158,8 @@ export const fileShape = Type.Object(
   { title: 'a file', additionalProperties: false },
 )
 
-/** The formats of ajv-formats: those of JSON Schema, of OpenAPI, and two lenient ones for times without a time zone. */
+/** The formats of ajv-formats, those of JSON Schema, of OpenAPI, and two lenient ones for times without a time zone; and `decimal`. */
 export const formats: readonly string[] = (
   'date time date-time iso-time iso-date-time duration uri uri-reference uri-template url email hostname ipv4 ipv6 ' +
-  'regex uuid json-pointer json-pointer-uri-fragment relative-json-pointer byte int32 int64 float double password binary'
+  'regex uuid json-pointer json-pointer-uri-fragment relative-json-pointer byte int32 int64 float double password binary decimal'
 ).split(' ')

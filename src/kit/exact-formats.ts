@@ -13,6 +13,7 @@ const duration = new RegExp(
 )
 const hostname = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+const decimal = /^-?\d+(?:\.\d+)?$/
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 /** What RFC 3986 allows nowhere. */
 const notInUri = /[^\x21-\x7e]|["<>\\^`{|}]/
@@ -20,7 +21,8 @@ const notInUri = /[^\x21-\x7e]|["<>\\^`{|}]/
 /**
  * Replaces formats of ajv-formats that accept more than their specification: times with a blank or without the minutes of
  * the offset (RFC 3339), durations that leave out a unit (its appendix A), host names with a final dot (RFC 1123), UUIDs
- * with `urn:uuid:`, quotes in URI references (RFC 3986), base64 with other lines beside it, and integers beyond 64 bits.
+ * with `urn:uuid:`, quotes in URI references (RFC 3986), base64 with other lines beside it, and integers beyond 64 bits. Adds
+ * `decimal`, which the registry of OpenAPI's formats has.
  */
 export function useExactFormats(compiler: FormatCompiler): void {
   const within = (name: string, isAllowed: (text: string) => boolean) => {
@@ -36,6 +38,7 @@ export function useExactFormats(compiler: FormatCompiler): void {
   compiler.addFormat('duration', (text) => duration.test(text))
   compiler.addFormat('hostname', (text) => hostname.test(text))
   compiler.addFormat('uuid', (text) => uuid.test(text))
+  compiler.addFormat('decimal', (text) => decimal.test(text))
   compiler.addFormat('byte', (text) => base64.test(text))
   compiler.addFormat('int64', {
     type: 'number',

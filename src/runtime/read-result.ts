@@ -63,10 +63,9 @@ export function makeResultReader(sources: WriteSources, method: ManifestMethod, 
     success,
     read(result) {
       const explicit = result instanceof ActionResponse ? checkResponse(result, action) : undefined
-      const [status, body] =
-        result instanceof ActionResponse
-          ? [result.status, result.body]
-          : [result === undefined ? emptyStatus : defaultStatus, result]
+      const ofResult = result === undefined ? emptyStatus : defaultStatus
+      const status = result instanceof ActionResponse ? result.status : ofResult
+      const body = result instanceof ActionResponse ? result.body : result
       const written = write(status, body, explicit?.headers['content-type'])
       return { status, written, explicit, body }
     },

@@ -62,6 +62,7 @@ const byFormat: Readonly<Record<string, string>> = {
   uuid: '0190a5f0-0000-7000-8000-000000000000',
   ipv4: '192.0.2.1',
   hostname: 'example.com',
+  decimal: '0',
 }
 
 function generateText(schema: ObjectSchema, name: string): string | undefined {

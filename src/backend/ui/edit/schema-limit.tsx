@@ -45,7 +45,7 @@ export const formats = ['date-time', 'date', 'time', 'duration', 'email', 'uri',
 /** All formats that Waypost checks, except those of numbers. */
 const allFormats = [
   ...formats, 'hostname', 'url', 'uri-reference', 'uri-template', 'regex', 'json-pointer', 'relative-json-pointer',
-  'json-pointer-uri-fragment', 'iso-time', 'iso-date-time', 'byte', 'binary', 'password',
+  'json-pointer-uri-fragment', 'iso-time', 'iso-date-time', 'byte', 'binary', 'password', 'decimal',
 ] // prettier-ignore
 
 interface LimitProps {
