@@ -63,7 +63,7 @@ function isDefinitionFile(file: string): boolean {
   return findPathProblem(file) === undefined
 }
 
-/** Undefined for what is no file, such as a link to a folder. */
+/** Undefined if it is not a file, such as a link to a folder. */
 function describeText(
   file: string,
   read: { readonly text: string } | FileProblem,

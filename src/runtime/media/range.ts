@@ -6,7 +6,7 @@ export interface ByteRange {
 
 /**
  * Parses the header `Range` (RFC 9110 §14.2) for a body of `size` bytes.
- * @returns undefined if all of the body is to be sent: for several ranges, another unit, or what is no range
+ * @returns undefined if all of the body is to be sent: for several ranges, another unit, or text that is not a range
  */
 export function parseRange(header: string, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first, last] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header.trim()) ?? []

@@ -52,7 +52,7 @@ export interface ServeOptions {
   readonly retryMs?: number
   /** Interval of the check for undelivered events; 60,000 ms by default. */
   readonly warnMs?: number
-  /** Make the code that creates the first administrator, if there is none: whoever reads the output may have it. */
+  /** Make the code that creates the first administrator, if there is none: everyone who reads the output may have it. */
   readonly makeCode?: boolean
   /** Aborts waiting for an unreachable database at start. */
   readonly signal?: AbortSignal

@@ -38,7 +38,7 @@ export function writePage({ table, own, where, order, limit, rank }: PageRows, i
  */
 const plannedRows = 10_000
 
-/** Writes a page of the rows that a search finds by its index. */
+/** Writes a page of the rows that match a search, found by its index. */
 export function writeFound({ table, own, where, order, limit }: PageRows): From {
   const found = `select ${own.join(', ')} from ${writeFrom(table)}${where} order by ${order} limit ${plannedRows}`
   return {

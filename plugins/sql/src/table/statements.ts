@@ -82,7 +82,7 @@ export class StatementWriter {
     )
   }
 
-  /** Whether PostgreSQL looks up the rows that a search finds. */
+  /** Whether PostgreSQL looks up the rows that match a search. */
   #isFound({ search }: ListShape): boolean {
     return search.use === 'match' && !search.isRanked && this.#kind === 'postgresql'
   }

@@ -11,7 +11,7 @@ const chained = (column: string, table: string): TableSnapshot => ({
 })
 
 /**
- * Tickets of users, notes that belong to whoever owns their ticket, replies and marks that belong to whoever owns the note or
+ * Tickets of users, notes that belong to the owner of their ticket, replies and marks that belong to the owner of the note or
  * reply before them, and tasks with an owner and references of their own.
  */
 export const ticketTables: Readonly<Record<string, TableSnapshot>> = {

@@ -37,7 +37,7 @@ function writeField(value: unknown, column: ColumnSnapshot | undefined): string 
 export const unset = Symbol('unset')
 
 /**
- * Reads a value for a column. What is no value of its type is returned as it is: the check of the row says why.
+ * Reads a value for a column. Text that is not of its type is returned unchanged, and the check of the row reports it.
  * @throws SyntaxError with the reason, for JSON
  */
 export function readField({ text, isQuoted }: CsvField, column: ColumnSnapshot): unknown {

@@ -10,7 +10,7 @@ export interface LoggedLine {
 /** What a `Date` can be. */
 const maxTime = 8.64e15
 
-/** @returns the number of lines that were left out; undefined for what is no line of a log */
+/** @returns the number of lines that were left out; undefined if it is not a line of a log */
 export function readLine(text: string): LoggedLine | number | undefined {
   try {
     const { level, time, msg, left, ...fields } = JSON.parse(text) as Record<string, unknown>

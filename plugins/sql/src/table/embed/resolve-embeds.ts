@@ -121,7 +121,7 @@ function findPathOwner({ other, table: { config, table: own } }: EmbedTarget, ta
   return reference && makeThrough(reference, chooseRule(config, reference, { served }))
 }
 
-/** Whether embedded rows belong to whoever owns this row, which the caller has access to by the same rule. */
+/** Whether embedded rows belong to the owner of this row, which the caller has access to by the same rule. */
 function isOwnRow({ column, parent }: OwnerPlan, { isMany, own, other }: EmbedTarget, table: TableUse): boolean {
   if (!isMany || parent === undefined || column !== other || parent.to !== own) return false
   const rule = makeRule(table.config, findServed(table.connection, table.use, table.snapshot))

@@ -9,7 +9,7 @@ interface SearchParts {
   readonly values: StatementValues
 }
 
-/** Writes which rows a search finds, and how well they fit. */
+/** Writes the condition for the rows that match a search, and their rank. */
 export class SearchConditions {
   readonly #plan: TablePlan
   readonly #kind: DatabaseKind

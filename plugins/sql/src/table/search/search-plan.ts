@@ -52,7 +52,7 @@ export const searchParameters: Readonly<Record<string, JsonSchema>> = {
   },
 }
 
-/** Describes what a search finds. A plan shows that a column is no longer searched. */
+/** Describes which columns are searched, so that a plan shows when one no longer is. */
 export function describeSearch({ config, operation }: TableUse): ActionHttp | undefined {
   if (operation !== 'list' || config.search === undefined) return undefined
   const behavior = config.search.map((name) => [`search ${name}`, `"q" finds words in "${name}".`])
