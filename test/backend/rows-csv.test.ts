@@ -38,8 +38,8 @@ describeEachSystem('rows as CSV files', ({ newSystem }) => {
     )
     assert.deepEqual(first.end, { kind: 'done', rows: 12 }, first.text.slice(0, 1000))
     const file = await save('shop_customer')
-    assert.match(file, /^active,email,id,name\r\n/)
-    for (const safe of [/,'=1\+1\r\n/, /,"'\n=1"\r\n/, /,'＝1\r\n/]) assert.match(file, safe)
+    assert.match(file, /^id,email,name,active\r\n/)
+    for (const safe of [/,'=1\+1,true\r\n/, /,"'\n=1",true\r\n/, /,'＝1,true\r\n/]) assert.match(file, safe)
     await world.run('delete from shop_customer')
     const second = await load('shop_customer', file)
     assert.deepEqual(second.end, { kind: 'done', rows: 12 }, second.text.slice(0, 1000))
@@ -133,7 +133,7 @@ describeEachSystem('rows as CSV files', ({ newSystem }) => {
     assert.equal(body.entry.length, 5)
     assert.deepEqual(body.entry[0].after, { columns: ['id', 'customer_id'], rows: 2 })
     const { body: exports } = await world.call('GET /audit?action=row.export')
-    assert.deepEqual(exports.entry[0].after, { columns: ['active', 'email', 'id', 'name'] })
+    assert.deepEqual(exports.entry[0].after, { columns: ['id', 'email', 'name', 'active'] })
   })
 
   test('JSON keeps its digits, and what no JSON body can have is refused', async () => {

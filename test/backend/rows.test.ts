@@ -26,13 +26,14 @@ describeEachSystem('rows in the admin API', ({ kind, newSystem }) => {
     assert.deepEqual(
       body.columns.map(({ name, type, operators }: any) => [name, type, operators.length]), // oxlint-disable-line typescript/no-explicit-any
       [
-        ['at', 'timestamp', 7],
-        ['count', 'bigint', 0], // the name of a parameter
-        ['customer_id', 'uuid', 2],
-        ['day', 'date', 7],
+        // in the order of the database
         ['id', 'id', 6],
-        ['meta', 'json', 1],
+        ['customer_id', 'uuid', 2],
         ['total', 'number', 6],
+        ['count', 'bigint', 0], // the name of a parameter
+        ['day', 'date', 7],
+        ['at', 'timestamp', 7],
+        ['meta', 'json', 1],
       ],
     )
   })

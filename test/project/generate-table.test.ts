@@ -189,3 +189,13 @@ test('parameters of the path select rows, and public changes get a rate', async 
   await assert.rejects(generate('app_product', { softDelete: { column: 'name' } }), /cannot mark deleted rows/)
   await assert.rejects(generate('stock', { methods: [{ method: 'GET', at: 'row' }] }), /GET is not possible for a row/)
 })
+
+test('lists of a table with a search are searched', async () => {
+  await writeFiles(folder, {
+    'migrations/System/20260102-search.yml': 'add_search: { app_line: [text] }\n',
+  })
+  await generate('app_line', { scopes: ['shop'] })
+  const { routes } = await load()
+  const list = routes.find((route) => route.path === '/line')!.methods.find(({ method }) => method === 'GET')!
+  assert.deepEqual((list.action as unknown as { config: { search: unknown } }).config.search, ['text'])
+})

@@ -1,5 +1,6 @@
+import { sql, type Kysely } from 'kysely'
 import type { ConnectionRegistry, ConnectionSet } from '../../connection/index.ts'
-import type { Databases, TablesSnapshot } from '../../contract/index.ts'
+import type { DatabaseKind, Databases, TableSnapshot, TablesSnapshot } from '../../contract/index.ts'
 import { makeDispatcher } from '../../events/index.ts'
 import { findDatabases, makeHostServices, silentLog, type Host, type LoadPlugins } from '../../host/index.ts'
 import { findActiveManifest, listHostTables } from '../../operate/index.ts'
@@ -142,11 +143,14 @@ async function makeTable(
     hasConnection && snapshot !== undefined && Object.hasOwn(snapshot.tables, name) && !ofWaypost.test(name)
   if (!isKnown || provided === undefined || describe === undefined)
     throw errors.WP_BACKEND_TABLE_UNKNOWN({ connection, table: name })
+  const kind = databases[connection]!
+  const order = { name, kind, open: () => connections.get(connection).client as Kysely<never> }
+  const ordered = { tables: { ...snapshot.tables, [name]: await orderColumns(snapshot.tables[name]!, order) } }
   const {
     methods: described,
     describeImport,
     ...rest
-  } = describeRows(describe, { connection, name, tables: snapshot, databases })
+  } = describeRows(describe, { connection, name, tables: ordered, databases })
   const sources: ContextSources = {
     connections,
     dispatcher: makeDispatcher(host.system, {}),
@@ -166,7 +170,6 @@ async function makeTable(
     rowOperations.map(async (one) => [one, await makeMethod(one, described[one])] as const),
   )
   const methods = Object.fromEntries(made) as RowTableOptions['methods']
-  const kind = databases[connection]!
   const makeImport = (upsert: readonly string[]) => makeMethod('import', describeImport(upsert))
   return new RowTable({
     ...rest,
@@ -179,6 +182,31 @@ async function makeTable(
     sources,
     system: host.system,
   })
+}
+
+interface ColumnOrder {
+  readonly name: string
+  readonly kind: DatabaseKind
+  /** @throws if the connection is down */
+  open(): Kysely<never>
+}
+
+/** Returns a table with its columns in the order of the database, where it can be read: snapshots sort them by name. */
+async function orderColumns(table: TableSnapshot, { name, kind, open }: ColumnOrder): Promise<TableSnapshot> {
+  const own = table.schema === undefined ? name : name.slice(table.schema.length + 1)
+  const schema = table.schema === undefined ? sql`` : sql`quote_ident(${table.schema}) || '.' || `
+  const statement =
+    kind === 'sqlite'
+      ? sql<{ name: string }>`select name from pragma_table_xinfo(${own}) order by cid`
+      : sql<{ name: string }>`select attname as name from pg_attribute
+          where attrelid = to_regclass(${schema}quote_ident(${own}))
+          and attnum > 0 order by attnum`
+  const read = async () => statement.execute(open())
+  const found = await read().catch(() => undefined)
+  const names = new Map(found?.rows.map((row, index) => [row.name, index]))
+  const placeOf = (column: string) => names.get(column) ?? names.size
+  const columns = Object.entries(table.columns).toSorted(([a], [b]) => placeOf(a) - placeOf(b))
+  return { ...table, columns: Object.fromEntries(columns) }
 }
 
 /** The columns without which a row cannot be inserted. */

@@ -49,6 +49,7 @@ export function makeTableConfig(
     ...(softDelete && { delete: { [softDelete.column]: deleted } }),
     ...(isVersioned && table.view === undefined ? { version: 'version' } : {}),
     ...sortBy(created, table, fixed),
+    ...searchIn(table, columns),
   }
   const compared = [...fixed].filter((column) => column !== undefined)
   return { config, index: findMissingIndex(table, compared, created === undefined ? key : [created, ...key]) }
@@ -80,6 +81,11 @@ function sortBy(
 ): WritableMap {
   const isSorted = index.some((one) => one.find((column) => !fixed.has(column)) === created)
   return created === undefined || !isSorted ? {} : { sort: [created, ...key].map((column) => `-${column}`) }
+}
+
+/** Lists find words in the columns with an index for it, if callers see all of them. */
+function searchIn({ search }: TableSnapshot, columns: readonly string[]): WritableMap {
+  return search?.columns.every((column) => columns.includes(column)) === true ? { search: search.columns } : {}
 }
 
 function setTimes(created: string | undefined, changed: string | undefined): WritableMap {
