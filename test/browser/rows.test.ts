@@ -1,6 +1,8 @@
 // The rows of tables in the pages of the backend, as someone who knows no SQL works with them.
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { CompiledQuery } from 'kysely'
 import type { Page } from 'playwright-core'
@@ -18,8 +20,10 @@ describe('the rows of a table', () => {
   let world: BackendWorld
   let opened: WatchedPage
   let page: Page
+  let folder: string
 
   before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'waypost-rows-'))
     world = await openBackendWorld({ files: shopFiles, variables: { WAYPOST_BACKEND_DATA: 'on' } })
     const { db } = world.server.host.system
     for (const text of [
@@ -33,7 +37,7 @@ describe('the rows of a table', () => {
     page.setDefaultTimeout(20_000)
     await openSignedIn(page, '/tables')
   })
-  after(() => world[Symbol.asyncDispose]())
+  after(() => Promise.all([world[Symbol.asyncDispose](), rm(folder, { recursive: true })]))
 
   const open = (row: string) => page.getByRole('button', { name: `Open row ${row}`, exact: true }).click()
   const panel = () => page.getByRole('dialog')
@@ -60,8 +64,17 @@ describe('the rows of a table', () => {
     }
     await choose(`${lines[0]}\n${lines[1]}\nno id,x@example.com,x`)
     await panel().getByRole('cell', { name: '4', exact: true }).waitFor()
+    const file = path.join(folder, 'changed.csv')
+    await writeFile(file, 'id,email\n')
+    await panel().locator('input[type="file"]').setInputFiles(file)
+    await writeFile(file, 'id,email,name\n')
+    await panel()
+      .getByRole('button', { name: /^Import/ })
+      .click()
+    await panel().getByText('changed.csv has changed since you chose it. Choose it again.').waitFor()
     await choose(lines.join('\n'))
     await panel().getByText('5,000 rows imported').waitFor()
+    assert.ok(opened.complaints.every((one) => one.includes('ERR_UPLOAD_FILE_CHANGED')))
     await page.keyboard.press('Escape')
 
     await goTo(page, `/tables/System.shop_customer/rows?filter=email%3Dnew7%40example.com`, 'shop_customer')
@@ -89,9 +102,9 @@ describe('the rows of a table', () => {
       page.getByRole('button', { name: 'Export CSV' }).click(),
     ])
     assert.equal(download.suggestedFilename(), 'shop_order.csv')
-    const file = await readFile(await download.path(), 'utf8')
-    assert.match(file, /^at,count,customer_id,day,id,meta,total\r\n[^\r]+\r\n$/)
-    assert.deepEqual(opened.complaints, [])
+    const exported = await readFile(await download.path(), 'utf8')
+    assert.match(exported, /^id,customer_id,total,count,day,at,meta\r\n[^\r]+\r\n$/)
+    assert.equal(opened.complaints.length, 1)
   })
 
   test('a new row says what is missing, and null is not an empty text', async () => {

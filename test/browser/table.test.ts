@@ -10,7 +10,7 @@ import { addUser } from '../../src/auth/index.ts'
 import { openHost } from '../../src/host/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
 import { dev, type DevConsole, type DevServer } from '../../src/project/index.ts'
-import { openBrowser, openPage, type WatchedPage } from '../support/browser.ts'
+import { chooseMore, openBrowser, openPage, type WatchedPage } from '../support/browser.ts'
 import { writeFiles } from '../support/project-server.ts'
 import { until } from '../support/until.ts'
 import { checkPage } from './backend-world.ts'
@@ -195,7 +195,7 @@ describe('the table designer', () => {
     await page.getByRole('region', { name: 'Response' }).getByText('"entry": []').waitFor()
     await page.getByRole('link', { name: 'Tables' }).first().click()
     await page.getByRole('link', { name: 'app_todo' }).first().click()
-    await page.getByRole('button', { name: 'Delete table' }).click()
+    await chooseMore(page, 'Delete table')
     const dialog = page.getByRole('dialog')
     await dialog.getByText('The table "app_comment" refers to "app_todo"').waitFor()
     await dialog.getByRole('heading', { name: 'Remove this use first' }).waitFor()

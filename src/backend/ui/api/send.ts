@@ -1,6 +1,7 @@
 // The transport: sends a request to the API of the pages with the token of the session. It renews the
 // token, asks the user to sign in again if necessary, and then repeats the request.
 import { apiPath } from '../config.ts'
+import { findChangedFile } from './check-file.ts'
 import { accessToken, askToSignIn, tellWindows } from '../session/session.ts'
 import { problemTexts } from '../components/problem-texts.ts'
 
@@ -112,7 +113,7 @@ async function request(
   const url = new URL(`${apiPath}/${path.replace(/^\//, '')}`, location.origin)
   for (const [name, value] of Object.entries(query))
     if (value !== undefined && value !== '') url.searchParams.set(name, String(value))
-  return fetch(url, {
+  const sending = fetch(url, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
@@ -123,6 +124,10 @@ async function request(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(file === undefined ? {} : { body: file }),
     ...(signal === undefined ? {} : { signal }),
+  })
+  return sending.catch(async (error: unknown) => {
+    const reason = await findChangedFile(file)
+    throw reason === undefined ? error : new Error(reason)
   })
 }
 

@@ -2,6 +2,7 @@ export const tableTexts = {
   next: 'Next',
   previous: 'Previous',
   first: 'First page',
+  pages: 'Pages of the list',
   all: 'All',
   search: 'Search',
   clear: 'Clear filters',

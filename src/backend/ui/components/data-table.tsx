@@ -258,7 +258,7 @@ function CheckedItem({ action: { label, check, run } }: { readonly action: Requi
 function Paging({ next, state }: { readonly next: string | undefined; readonly state: ListState }) {
   if (next === undefined && state.query.cursor === undefined) return null
   return (
-    <nav className="paging" aria-label={tableTexts.rows(2)}>
+    <nav className="paging" aria-label={tableTexts.pages}>
       <Button variant="default" disabled={state.query.cursor === undefined} onClick={state.previous}>
         {state.hasPrevious ? tableTexts.previous : tableTexts.first}
       </Button>

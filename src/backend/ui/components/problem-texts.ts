@@ -2,6 +2,7 @@ export const problemTexts = {
   unexpected: 'The server sent an unexpected response',
   changed: 'Someone else changed this in the meantime. Compare with the current values, then save again.',
   network: 'The server cannot be reached. Check your connection and try again.',
+  fileChanged: (name: string) => `${name} has changed since you chose it. Choose it again.`,
   proxy: (status: number) => `The proxy responded with ${status}`,
   proxyPage: 'The proxy responded with its own page',
   proxyHint: 'The response did not come from Waypost. Try again in a moment.',

@@ -58,8 +58,9 @@ export function layOut(tables: readonly Table[]): Drawing {
 }
 
 function sizeOf({ columns, key, references }: Table) {
-  const isUsed = (name: string) => key.includes(name) || references.some((one) => one.columns.includes(name))
-  const ordered = [...columns.filter(({ name }) => isUsed(name)), ...columns.filter(({ name }) => !isUsed(name))]
+  const refers = (name: string) => references.some((one) => one.columns.includes(name))
+  const rankOf = (name: string) => (key.includes(name) ? 0 : refers(name) ? 1 : 2)
+  const ordered = columns.toSorted((a, b) => rankOf(a.name) - rankOf(b.name))
   const shown = ordered.length > maxColumns ? ordered.slice(0, maxColumns - 1) : ordered
   const rows = shown.length + (shown.length < ordered.length ? 1 : 0)
   return { columns: shown, height: titleHeight + rows * rowHeight + padding }

@@ -66,10 +66,11 @@ interface NodeProps extends PartProps {
   readonly text?: ReactNode
 }
 
-const maxOptional = 5
+/** A config with more keys shows only those that are required or set. What is inside of it may have more. */
+const [maxOptional, maxInner] = [5, 8]
 
 function Properties(part: PartProps) {
-  const { edit, at, schema } = part
+  const { edit, at, schema, root } = part
   const value = edit.get(at)
   const own = isMap(value) ? value : {}
   const properties = Object.entries((schema['properties'] ?? {}) as Json).filter(
@@ -77,7 +78,7 @@ function Properties(part: PartProps) {
   )
   const required = new Set((schema['required'] ?? []) as readonly string[])
   const isMain = ([key]: readonly [string, unknown]) =>
-    required.has(key) || Object.hasOwn(own, key) || properties.length <= maxOptional
+    required.has(key) || Object.hasOwn(own, key) || properties.length <= (at === root ? maxOptional : maxInner)
   // Decided once, so that fields do not move while they are edited.
   const [main] = useState(() => {
     const first = properties.filter(isMain)

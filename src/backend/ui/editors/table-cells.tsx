@@ -11,7 +11,7 @@ export interface CellProps {
   onChange(row: Row): void
 }
 
-/** The type, and what belongs to it: the length of texts, the values of enums, the digits of decimals. */
+/** The type, and what belongs to it: the length of texts, the digits of decimals. */
 export function TypeCell({ row, name, markOf, onChange }: CellProps) {
   return (
     <div role="cell" className="column-type">
@@ -48,17 +48,24 @@ export function TypeCell({ row, name, markOf, onChange }: CellProps) {
           onChange={(event) => onChange({ ...row, length: event.currentTarget.value.replaceAll(/[^\d,]/g, '') })}
         />
       ) : null}
-      {row.type === 'enum' ? (
-        <TagsInput
-          aria-label={texts.valuesOf(name)}
-          placeholder={row.values.length === 0 ? texts.values : ''}
-          value={[...row.values]}
-          disabled={row.isRemoved}
-          acceptValueOnBlur
-          {...markOf('values', 'add_values', 'remove_values')}
-          onChange={(values) => onChange({ ...row, values })}
-        />
-      ) : null}
+    </div>
+  )
+}
+
+/** The values of an enum, below the other cells: there may be many. */
+export function ValuesCell({ row, name, markOf, onChange }: CellProps) {
+  if (row.type !== 'enum') return null
+  return (
+    <div role="cell" className="column-values">
+      <TagsInput
+        aria-label={texts.valuesOf(name)}
+        placeholder={row.values.length === 0 ? texts.valuesHint : ''}
+        value={[...row.values]}
+        disabled={row.isRemoved}
+        acceptValueOnBlur
+        {...markOf('values', 'add_values', 'remove_values')}
+        onChange={(values) => onChange({ ...row, values })}
+      />
     </div>
   )
 }

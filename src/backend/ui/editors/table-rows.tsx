@@ -2,7 +2,7 @@ import { ActionIcon, Button, Checkbox, MultiSelect, NativeSelect, TextInput } fr
 import { Plus, RotateCcw, X } from 'lucide-react'
 import { useId, useRef } from 'react'
 import { ChoiceSelect } from '../edit/choices.tsx'
-import { DefaultCell, TypeCell, type CellProps } from './table-cells.tsx'
+import { DefaultCell, TypeCell, ValuesCell, type CellProps } from './table-cells.tsx'
 import { tableEditorTexts as texts } from './table-texts.ts'
 import {
   makeRow,
@@ -198,6 +198,7 @@ function ColumnRow({ row, number, tables, onChange, onEnter, onRemove, errorOf }
           {row.isRemoved ? <RotateCcw size={14} aria-hidden /> : <X size={14} aria-hidden />}
         </ActionIcon>
       </div>
+      <ValuesCell {...cell} />
       <div role="cell" className="column-problems" id={noteId}>
         {problems.map((problem) => (
           <p key={problem} className="column-note bad">
@@ -300,7 +301,11 @@ export function Keys({ state, isNew, onChange, errorOf }: PartProps) {
       <p className="soft">{texts.indexText}</p>
       {lists('index', texts.index, false)}
       {error('/index')}
-      <div>
+      {state.unique.length > 0 ? <h2>{texts.uniqueSets}</h2> : null}
+      {state.unique.length > 0 && !isNew ? <p className="soft">{texts.fixedUnique}</p> : null}
+      {lists('unique', texts.uniqueSet, !isNew)}
+      {error('/unique')}
+      <div className="column-add">
         <Button
           variant="default"
           leftSection={<Plus size={14} aria-hidden />}
@@ -308,17 +313,7 @@ export function Keys({ state, isNew, onChange, errorOf }: PartProps) {
         >
           {texts.addIndex}
         </Button>
-      </div>
-      <h2 className="next">{texts.search}</h2>
-      <p className="soft">{texts.searchText}</p>
-      {choose(texts.search, state.search, (search) => onChange({ ...state, search }))}
-      {error('/search')}
-      {state.unique.length > 0 ? <h2 className="next">{texts.uniqueSets}</h2> : null}
-      {state.unique.length > 0 && !isNew ? <p className="soft">{texts.fixedUnique}</p> : null}
-      {lists('unique', texts.uniqueSet, !isNew)}
-      {error('/unique')}
-      {isNew ? (
-        <div>
+        {isNew ? (
           <Button
             variant="default"
             leftSection={<Plus size={14} aria-hidden />}
@@ -326,8 +321,12 @@ export function Keys({ state, isNew, onChange, errorOf }: PartProps) {
           >
             {texts.addUnique}
           </Button>
-        </div>
-      ) : null}
+        ) : null}
+      </div>
+      <h2 className="next">{texts.search}</h2>
+      <p className="soft">{texts.searchText}</p>
+      {choose(texts.search, state.search, (search) => onChange({ ...state, search }))}
+      {error('/search')}
     </section>
   )
 }

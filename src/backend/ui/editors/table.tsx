@@ -1,6 +1,7 @@
-import { Button, Skeleton } from '@mantine/core'
+import { Button, Menu, Skeleton } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
+import { Trash2 } from 'lucide-react'
 import { Suspense, useState, type ReactNode } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { call } from '../api/call.ts'
@@ -8,10 +9,12 @@ import { definitionQuery, tablesQuery } from '../api/definition.ts'
 import { loadingErrorOf } from '../api/send.ts'
 import { announce } from '../components/announce.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
+import { MoreMenu } from '../components/more-menu.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { RowsButton } from '../components/rows-button.tsx'
 import { useDraftValue, useServerDraft } from '../edit/draft.ts'
+import { entryTexts } from '../edit/entry-texts.ts'
 import { lastSave, refreshDraft } from '../edit/save-change.ts'
 import { isMap, type Json } from '../edit/values.ts'
 import { useCrumbTitle } from '../shell/breadcrumbs.tsx'
@@ -114,9 +117,15 @@ export function TableEditor({ connection, name, fallback, children }: TableEdito
         }
       >
         <RowsButton connection={connection} name={name} />
-        <Button variant="default" onClick={() => setDialog('drop')}>
-          {tableEditorTexts.drop}
-        </Button>
+        <MoreMenu label={entryTexts.more}>
+          <Menu.Item
+            leftSection={<Trash2 size={14} aria-hidden />}
+            color="var(--bad)"
+            onClick={() => setDialog('drop')}
+          >
+            {tableEditorTexts.drop}
+          </Menu.Item>
+        </MoreMenu>
       </PageHeader>
       <NewColumns
         key={`${connection}.${name}`}

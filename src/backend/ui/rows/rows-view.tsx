@@ -174,7 +174,7 @@ interface PagingProps {
 function Paging({ next, state }: PagingProps) {
   if (next === undefined && state.query.cursor === undefined) return null
   return (
-    <nav className="paging" aria-label={tableTexts.rows(2)}>
+    <nav className="paging" aria-label={tableTexts.pages}>
       <Button variant="default" disabled={state.query.cursor === undefined} onClick={state.previous}>
         {state.hasPrevious ? tableTexts.previous : tableTexts.first}
       </Button>

@@ -1,4 +1,5 @@
 // Sends calls to methods of an API and keeps the last ones.
+import { findChangedFile } from '../api/check-file.ts'
 import { makeStore } from '../session/store.ts'
 import type { MadeBody } from './body-values.ts'
 import { readBody, type ReadBody } from './read-body.ts'
@@ -135,6 +136,8 @@ async function sendRequest(
     return done({ ...about, ...read, state })
   } catch (error) {
     if (signal.aborted) return done({ problem: texts.stopped })
+    const changed = await findChangedFile(made?.payload)
+    if (changed !== undefined) return done({ problem: changed })
     return done({ problem: error instanceof TypeError ? texts.network : String(error) })
   }
 }
