@@ -16,6 +16,7 @@ import {
   printDiagnostics,
   waitFlag,
   shortId,
+  wrap,
 } from '../bin/cli/index.ts'
 import { readEnvironment, systemClock } from '../src/kit/index.ts'
 import type { Judgement } from '../src/operate/index.ts'
@@ -154,8 +155,11 @@ export default class Deploy extends WaypostCommand {
     write(
       `  ${from === undefined ? 'Project' : 'Release'}    ${shortId(plan.id)}${from === undefined ? '' : `   the active release of ${from}`}\n`,
     )
-    for (const line of formatPlan({ ...plan, migrates }, stream)) write(line)
-    write('')
+    const lines = formatPlan({ ...plan, migrates }, stream)
+    for (const line of lines) write(line)
+    if (plan.builtByDev === true)
+      write(`  ${wrap('The active release was built by waypost dev, so changes of code are not listed.', 2)}`)
+    if (plan.builtByDev === true || lines.length > 0) write('')
   }
 
   #showServers({ id, active, servers, target, missingVariables: missing }: Deployment, waitMs: number): void {

@@ -12,7 +12,7 @@ export {
 export { assertServable } from './assert-servable.ts'
 export { listServedReleases, recordReleaseServed } from './list-releases.ts'
 export { awaitServers, stateOfServer, type AwaitServersOptions, type ServerOutcome } from './await-servers.ts'
-export type { ChangeDetail, ChangeKind, ReleaseChange } from './difference/change.ts'
+export { withoutCode, type ChangeDetail, type ChangeKind, type ReleaseChange } from './difference/change.ts'
 export { compareManifests } from './difference/compare-manifests.ts'
 export {
   compareReleases,

@@ -13,6 +13,7 @@ import {
   outlineRelease,
   releaseId,
   rollBack,
+  withoutCode,
   withoutManifest,
   type Manifest,
 } from '../../release/index.ts'
@@ -26,7 +27,7 @@ import {
   withSystemVariables,
 } from '../../host/index.ts'
 import { surveyRelease, surveyRollback } from '../../operate/index.ts'
-import { storeFact } from '../../store/index.ts'
+import { loadFacts, storeFact } from '../../store/index.ts'
 import type { DeployTarget } from './target.ts'
 
 /**
@@ -60,8 +61,12 @@ export async function openSystemTarget(options: {
       const id = releaseId(release.manifest)
       const active = await loadActiveRelease(system, { id, manifest })
       const outline = outlineRelease(id, manifest, active?.manifest)
+      const survey = await surveyRelease({ host, release: outline, active, plugins, mayOpen: true })
+      const { origin } = await loadFacts(system)
+      const isOfDev = active !== undefined && active.id !== id && origin === 'development'
       return {
-        ...(await surveyRelease({ host, release: outline, active, plugins, mayOpen: true })),
+        ...survey,
+        ...(isOfDev && { changes: withoutCode(survey.changes), builtByDev: true }),
         active: active && withoutManifest(active),
         filesChanged: active?.id === id && (await findActiveFileList(system)) !== hashFileList(hashFiles(files)),
         changedSinceGit: await isChangedSinceGit(system),

@@ -33,7 +33,7 @@ function divideOperation(operation: Value): readonly Divided[] {
   const isPlain = whole.every((type) => isJson(type) || type === '*/*')
   if (streams.size === 0 && isPlain) return [{ mark: '', made: operation }]
   const { operationId = '', parameters = [] } = operation as { operationId?: string; parameters?: Value[] }
-  const own = { ...operation, parameters: parameters.filter((one) => !isLastEventId(one)) }
+  const withoutId = { ...operation, parameters: parameters.filter((one) => !isLastEventId(one)) }
   const change = (read: (media: Value) => Value) => mapSuccess(responses, read)
   return [
     ...(whole.length === 0
@@ -41,13 +41,13 @@ function divideOperation(operation: Value): readonly Divided[] {
       : [
           {
             mark: isPlain ? '' : `#media:${(whole.find(isJson) ?? whole.join(', ')).replaceAll('#', '%23')}#`,
-            made: { ...own, responses: change((content) => joinWhole(content)) },
+            made: { ...withoutId, responses: change((content) => joinWhole(content)) },
           },
         ]),
     ...[...streams].map(([type, media]) => ({
       mark: `#stream:${type}#`,
       made: {
-        ...own,
+        ...(type === eventType ? operation : withoutId),
         operationId:
           whole.length + streams.size === 1 ? operationId : `${operationId}${type === eventType ? 'Stream' : 'Lines'}`,
         responses: change(() => ({ 'application/json': { schema: writeItem(type, itemOf(media)) } })),

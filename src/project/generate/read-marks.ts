@@ -2,6 +2,9 @@
 const marked =
   /oazapfts\.fetchJson<((?:(?!oazapfts\.fetchJson<)[^])*?)>\(\s*([`'])([^`'\n]*?)#(media|stream):([^#\n]*)#/g
 
+/** Where an operation sends its parameter for the last event. */
+const lastEvent = /(?<=(["'])Last-Event-ID\1: )lastEventId\b/g
+
 /** What is added to a client. */
 const helpers = [
   'fetchMedia', 'readStream', 'sendRequest', 'readBody', 'ItemOf', 'toHeader', 'pause', 'isTransient', 'readItems', 'parseLine', 'parseEvent',
@@ -18,9 +21,10 @@ export function readMarks(client: string): string {
     return `${helper}${suffix}<${types}>('${accept!.replaceAll('%23', '#')}', ${quote}${path}`
   })
   if (found.size === 0) return client
+  const encoded = changed.replaceAll(lastEvent, `lastEventId && toHeader${suffix}(lastEventId)`)
   const parts = [sendText, ...(found.has('media') ? [mediaText] : []), ...(found.has('stream') ? [streamText] : [])]
   const text = parts.join('\n').replaceAll(new RegExp(String.raw`\b(?:${helpers.join('|')})\b`, 'g'), `$&${suffix}`)
-  return `${changed.trimEnd()}\n\n${text}`
+  return `${encoded.trimEnd()}\n\n${text}`
 }
 
 const sendText = `/** Sends a request and returns the response, whose body has not been read. */

@@ -12,6 +12,8 @@ export interface ChangeDetail {
   readonly breaking: boolean
   /** The routes and events that it breaks, if they are not the changed thing itself. */
   readonly affects?: readonly string[]
+  /** Set if only the built code differs. */
+  readonly code?: true
 }
 
 /** Something that a deployment adds, changes or removes. */
@@ -34,6 +36,22 @@ export interface ReleaseChange {
 /** Returns a detail that breaks no caller. */
 export function harmless(text: string): ChangeDetail {
   return { text, breaking: false }
+}
+
+/** Returns a detail that says that the built code of something differs. */
+export function changedCode(text: string): ChangeDetail {
+  return { text, breaking: false, code: true }
+}
+
+/**
+ * Leaves out that built code differs, also where nothing else does: `dev` builds the same sources to other code than a
+ * deployment.
+ */
+export function withoutCode(changes: readonly ReleaseChange[]): readonly ReleaseChange[] {
+  return changes.flatMap((change) => {
+    const details = change.details.filter(({ code }) => code !== true)
+    return details.length === 0 && change.details.length > 0 ? [] : [{ ...change, details }]
+  })
 }
 
 export function breaking(text: string): ChangeDetail {

@@ -1,6 +1,14 @@
 import { parseSettings, type DeclaredVariable } from '../../kit/index.ts'
 import type { Manifest, ManifestEvent, ManifestPlugin, ManifestStatic, ManifestVariable } from '../manifest.ts'
-import { breaking, differingKeys, harmless, describeValueChange, type ChangeDetail, type ChangeKind } from './change.ts'
+import {
+  breaking,
+  changedCode,
+  differingKeys,
+  harmless,
+  describeValueChange,
+  type ChangeDetail,
+  type ChangeKind,
+} from './change.ts'
 import { describeRate, isLowerRate, isSubset } from './compare-access.ts'
 import { compareAction } from './compare-methods.ts'
 import type { SchemaEffects } from './schema-effects.ts'
@@ -132,16 +140,15 @@ function compareVariables(before: ManifestVariable, after: ManifestVariable): re
 }
 
 function comparePlugins(before: ManifestPlugin, after: ManifestPlugin): readonly ChangeDetail[] {
-  const details: string[] = []
+  const details: ChangeDetail[] = []
   const [isOnHost, wasOnHost] = ['host' in after, 'host' in before]
-  if (isOnHost !== wasOnHost) details.push(isOnHost ? 'now installed on servers' : 'now part of the release')
+  if (isOnHost !== wasOnHost) details.push(harmless(isOnHost ? 'now installed on servers' : 'now part of the release'))
   if (before.version !== after.version)
-    details.push(`version ${after.version ?? 'unknown'}, was ${before.version ?? 'unknown'}`)
+    details.push(harmless(`version ${after.version ?? 'unknown'}, was ${before.version ?? 'unknown'}`))
   else if ('artifact' in before && 'artifact' in after && before.artifact !== after.artifact)
-    details.push('code changed')
+    details.push(changedCode('code changed'))
   const keys = differingKeys(before.config, after.config)
-  if (keys.length > 0) details.push(`config: ${keys.join(', ')}`)
-  return details.map(harmless)
+  return keys.length === 0 ? details : [...details, harmless(`config: ${keys.join(', ')}`)]
 }
 
 /** Does not show the value, which each server has for itself. */

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../contract/index.ts'
 import { listPathParameters } from '../../kit/index.ts'
 import type { ManifestAction, ManifestMethod, ManifestRoute } from '../manifest.ts'
-import { breaking, differingKeys, harmless, describeValueChange, type ChangeDetail } from './change.ts'
+import { breaking, changedCode, differingKeys, harmless, describeValueChange, type ChangeDetail } from './change.ts'
 import { compareAccess, compareDeprecation, compareRates } from './compare-access.ts'
 import { compareBodyLimits, compareRequests, compareResponses } from './compare-bodies.ts'
 import { anyObject, isSuccess, label, nameMethod, type Compare, type MethodEntry } from './method-entry.ts'
@@ -110,7 +110,7 @@ function compareSteps({ method: { steps: was = [] } }: MethodEntry, { method: { 
       const old = find(was, name)
       return old === undefined
         ? []
-        : compareAction(old.action, action).map(({ text }) => harmless(`step ${name}: ${text}`))
+        : compareAction(old.action, action).map((detail) => ({ ...detail, text: `step ${name}: ${detail.text}` }))
     }),
   ]
 }
@@ -209,7 +209,7 @@ export function compareAction(before: ManifestAction, after: ManifestAction): re
   if (JSON.stringify(before) === JSON.stringify(after)) return []
   if (nameAction(before) !== nameAction(after))
     return [harmless(`action ${nameAction(after)}, was ${nameAction(before)}`)]
-  if ('file' in after || 'file' in before) return [harmless(`code of ${nameAction(after)}`)]
+  if ('file' in after || 'file' in before) return [changedCode(`code of ${nameAction(after)}`)]
   return [harmless(`config of ${after.class}: ${differingKeys(before.config, after.config).join(', ')}`)]
 }
 

@@ -13,29 +13,46 @@ interface Place {
 
 /**
  * Makes the `operationId` of each method, by `METHOD /path`: the one that it declares, or a name such as `listTodos`,
- * `createTodo` or `getTodo`. A derived name depends on the path, the method and its declared success responses. If it is
- * taken, the names of the parameters follow.
+ * `createTodo` or `getTodo`. A derived name depends on the path, the method and its declared success responses. A version
+ * at the start of the path is part of it only if another version has taken the name. If it is taken otherwise, the names
+ * of the parameters follow.
  */
 export function makeOperationIds({ routes, schemas }: Pick<Api, 'routes' | 'schemas'>): ReadonlyMap<string, string> {
   const methods = routes
     .flatMap(({ path, methods: own }) => own.map((method) => ({ path, method, key: `${method.method} ${path}` })))
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
   const ids = new Map<string, string>()
-  const taken = new Set<string>()
+  /** The paths of the methods that have each name. */
+  const taken = new Map<string, string>()
   const isFree = (id: string) => !taken.has(comparable(id)) && !isReservedName(id)
-  const take = (key: string, id: string): void => {
-    taken.add(comparable(id))
+  const take = ({ key, path }: { readonly key: string; readonly path: string }, id: string): void => {
+    taken.set(comparable(id), path)
     ids.set(key, id)
   }
-  for (const { key, method } of methods) if (method.operationId !== undefined) take(key, method.operationId)
-  for (const { key, method, path } of methods) {
+  for (const one of methods) if (one.method.operationId !== undefined) take(one, one.method.operationId)
+  for (const one of methods) {
+    const { key, method, path } = one
     if (method.operationId !== undefined) continue
-    const short = makeOperationId({ method, path, schemas })
+    const plain = makeOperationId({ method, path: withoutVersion(path), schemas })
+    const other = taken.get(comparable(plain))
+    const isOtherVersion = other !== undefined && versionOf(other) !== versionOf(path)
+    const short = isOtherVersion ? makeOperationId({ method, path, schemas }) : plain
     const parameters = listPathParameters(path).map(toPascal)
     const long = parameters.length === 0 ? short : `${short}By${parameters.join('And')}`
-    take(key, [short, long].find(isFree) ?? `${long}_${sha256(key).slice(0, 6)}`)
+    take(one, [short, long].find(isFree) ?? `${long}_${sha256(key).slice(0, 6)}`)
   }
   return ids
+}
+
+/** What precedes the names of things in many paths: `/v1`, `/api`, `/api/v2`. */
+const versionPrefix = /^(?:\/api)?(?:\/v\d+(?:[._-]\d+)*)?(?=\/[^:*/])/i
+
+function versionOf(path: string): string {
+  return versionPrefix.exec(path)?.[0] ?? ''
+}
+
+function withoutVersion(path: string): string {
+  return path.slice(versionOf(path).length)
 }
 
 /** Generated clients may change case and underscores. */
@@ -51,7 +68,8 @@ function makeOperationId(place: Place): string {
 }
 
 /** Names an operation without a description: `List reviews of a book` for `GET /books/:book_id/reviews`. */
-export function nameOperation(place: Place): string {
+export function nameOperation(described: Place): string {
+  const place = { ...described, path: withoutVersion(described.path) }
   const { verb, last, owners } = analyze(place)
   const of = owners.toReversed().map(({ words }) => `of ${withArticle(singularOf(words))}`)
   if (last === undefined) return `${capital(verb)} the root`

@@ -9,6 +9,7 @@ import { deployProject, migrateProject, planDeployment, type DeployOptions } fro
 import { openHost, type Host } from '../../../src/host/index.ts'
 import { explainPlan } from '../../../bin/cli/plan/explain-plan.ts'
 import { loadReleaseFiles, recordStatistics } from '../../../src/operate/index.ts'
+import { replaceFact } from '../../../src/store/index.ts'
 import { addUser } from '../../../src/auth/index.ts'
 import { actionFile, writeFiles, type Files } from '../../support/project-server.ts'
 import { longTest } from '../../support/forms.ts'
@@ -105,6 +106,20 @@ describe('a plan', { concurrency: 1 }, () => {
     assert.deepEqual(files, [{ path: 'waypost.yml', content: `# Serves pings.\n${yml()}` }])
     await write(yml())
     await deploy()
+  })
+
+  test('leaves code out if dev built the active release, whose code differs from that of a deployment', async () => {
+    await writeFiles(folder, { 'src/ping.ts': actionFile('return { other: true }') })
+    const [{ details }] = (await plan()).changes as [{ details: readonly { text: string }[] }]
+    assert.deepEqual(
+      details.map(({ text }) => text),
+      ['code of src/ping.ts'],
+    )
+    await replaceFact(host.system, 'origin', 'development')
+    const planned = await plan()
+    assert.deepEqual([planned.changes, planned.builtByDev], [[], true])
+    await replaceFact(host.system, 'origin', 'production')
+    await writeFiles(folder, files)
   })
 
   test('names the releases to which a breaking migration ends rollbacks, whichever target it is for', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareManifests, type Manifest, type ManifestMethod } from '../../../src/release/index.ts'
+import { compareManifests, withoutCode, type Manifest, type ManifestMethod } from '../../../src/release/index.ts'
 import { emptyManifest } from '../system.ts'
 
 const get: ManifestMethod = {
@@ -121,6 +121,23 @@ for (const [what, after, changes] of cases) {
     assert.deepEqual(found.toSorted(), changes.toSorted())
   })
 }
+
+test('of code alone can be left out of the differences', () => {
+  const code = (artifact: string) => ({ file: 'src/todo.ts', artifact })
+  const make = (artifact: string, title: string): Manifest => ({
+    ...base,
+    routes: [{ ...route!, methods: route!.methods.map((one) => ({ ...one, action: code(artifact) })) }],
+    cronjobs: { nightly: { ...base.cronjobs['nightly']!, action: code(artifact) } },
+    plugins: [{ ...makePlugin('waypost-plugin-a'), artifact }],
+    config: { title },
+  })
+  const changes = compareManifests(make('aaaa', 'A'), make('bbbb', 'B'))
+  assert.equal(changes.length, 5)
+  assert.deepEqual(
+    withoutCode(changes).map(({ kind, name }) => `${kind} ${name}`),
+    ['setting title'],
+  )
+})
 
 test('to nothing lists everything, ordered by kind', () => {
   const found = compareManifests(undefined, base)

@@ -39,6 +39,8 @@ export interface DeploymentSurvey extends ReleaseFacts {
   readonly changedSinceGit: boolean
   /** Hashes of the artifacts and definition files to upload; empty if the activation stores them itself. */
   readonly missingArtifacts: readonly string[]
+  /** Set if `dev` built the active release. Its code differs from that of any deployment, so the changes leave code out. */
+  readonly builtByDev?: true
 }
 
 /** What is known before a rollback to a release. */
