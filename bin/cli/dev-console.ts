@@ -76,7 +76,8 @@ export class DevConsole implements Console {
       ...(event.backend === undefined ? [] : ['b backend']),
       'q quit',
     ].join('   ')
-    writeLine(`\n  Ready in ${(event.ms / 1000).toFixed(2)} s.${this.#options.hasKeys ? `   ${keys}` : ''}\n`)
+    const without = event.isServing ? '' : ', without the routes of the project: see its errors below'
+    writeLine(`\n  Ready in ${(event.ms / 1000).toFixed(2)} s${without}.${this.#options.hasKeys ? `   ${keys}` : ''}\n`)
   }
 
   foundWarnings(diagnostics: readonly Diagnostic[]): void {

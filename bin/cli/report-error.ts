@@ -9,8 +9,14 @@ export function formatError(error: WaypostError, verbose: boolean): string {
   const lines = [`${paint('red', 'Error', process.stderr)}: ${error.message}`]
   for (const cause of causesOf(error)) lines.push(`  ${cause}`)
   if (error.hint !== undefined) lines.push(`  ${spellForFolder(error.hint).replaceAll('\n', '\n  ')}`)
-  if (verbose) lines.push('', `${error.code}  ${inspect(error.kind === 'bug' ? (error.cause ?? error) : error)}`)
+  if (verbose) lines.push('', [error.code, ...describeOrigin(error)].join('  '))
   return lines.join('\n')
+}
+
+/** Returns the stack, unless it only shows where Waypost found a mistake of the user. */
+function describeOrigin(error: WaypostError): readonly string[] {
+  if (error.kind === 'user' && error.cause === undefined) return []
+  return [inspect(error.kind === 'bug' ? (error.cause ?? error) : error)]
 }
 
 /** Returns an error as JSON for `--json`. */

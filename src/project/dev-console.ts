@@ -54,6 +54,8 @@ export interface DevStarted {
   readonly delivers: boolean
   /** Requests to try first. */
   readonly suggestions: readonly SuggestedRequest[]
+  /** Whether the project is served. If it is not, `reloadFailed` says why. */
+  readonly isServing: boolean
   readonly ms: number
 }
 

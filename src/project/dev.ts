@@ -206,6 +206,7 @@ function describeStart(
     migration: { ...done, applied: [...own, ...done.applied] },
     delivers: options.deliver,
     suggestions: 'failed' in first ? [] : first.suggestions,
+    isServing: !('failed' in first),
   }
 }
 

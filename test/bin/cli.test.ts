@@ -108,6 +108,10 @@ const behaviours: Record<string, [words: string[], expected: Expected]> = {
     ['fail', 'user'],
     { status: 1, stdout: '', stderr: 'Error: The box "red" is full\n  Empty it first.\n' },
   ],
+  'a user error has its code with --verbose, and no stack: no code of the user threw it': [
+    ['fail', 'user', '--verbose'],
+    { status: 1, stdout: '', stderr: 'Error: The box "red" is full\n  Empty it first.\n\nWP_FIXTURE_FULL\n' },
+  ],
   'an error of another system names its cause': [
     ['fail', 'external'],
     { status: 1, stderr: 'Error: The box "red" does not answer\n  connect ECONNREFUSED 127.0.0.1:1\n' },

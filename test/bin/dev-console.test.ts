@@ -17,6 +17,7 @@ const started: Started = {
   migration: { applied: [{ connection: 'System', name: '20261120-create-app-todo', ms: 3 }], written: [] },
   delivers: true,
   suggestions: [{ method: 'GET', path: '/todo', needsToken: false, body: undefined }],
+  isServing: true,
   ms: 380,
 }
 
@@ -42,6 +43,12 @@ function printOn(t: TestContext, columns: number, print: (dev: DevConsole) => vo
   }
   return text.split('\n')
 }
+
+test('a project with errors is not said to be ready', (t) => {
+  assert.ok(printStarted(t, 100).includes('  Ready in 0.38 s.'))
+  const without = '  Ready in 0.38 s, without the routes of the project: see its errors below.'
+  assert.ok(printStarted(t, 100, { isServing: false }).includes(without))
+})
 
 test('the files of a mode are named at the start', (t) => {
   const shown = (envFiles: readonly string[]) =>

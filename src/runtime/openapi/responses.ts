@@ -128,7 +128,7 @@ function schemaWithout(type: string): object {
 function makePart(whole: ResponseParts, { shared }: OperationSources): ResponseParts {
   return {
     ...whole,
-    description: describeStatus('206'),
+    description: 'The part that Range names, if the response is a file',
     headers: { ...whole.headers, ...shared.headers(['Content-Range']) },
   }
 }

@@ -35,7 +35,11 @@ const requestHeaders: readonly KnownHeader[] = [
     description: 'ETags. If the resource has one of them, GET returns 304, and changes return 412.',
   },
   { name: 'Last-Event-ID', description: 'The id of the last event that was received. The stream continues after it.' },
-  { name: 'Range', description: 'The part of the file to send, for example bytes=0-1023' },
+  {
+    name: 'Range',
+    description:
+      'The part of the file to send, for example bytes=0-1023. A response that is not a file, such as a stream, is always complete.',
+  },
 ]
 
 const responseHeaders: readonly KnownHeader[] = [
