@@ -105,7 +105,8 @@ function parseTypeErrors(folder: string, output: string): Pick<TypeReport, 'diag
     const [, file = '', line, column, code = '', text = ''] = found
     const [first = '', ...reasons] = text.split(/\r?\n/).map((one) => one.trim())
     const start = { line: Number(line), column: Number(column) }
-    const source = linesOf(folder, file, sources)[start.line - 1]
+    const lines = linesOf(folder, file, sources)
+    const source = lines[start.line - 1]
     const length = /^[\w$]+/.exec(source?.slice(start.column - 1) ?? '')?.[0].length ?? 1
     const range = { start, end: { line: start.line, column: start.column + length } }
     const reason = reasons.findLast((one) => one !== '')
@@ -114,7 +115,10 @@ function parseTypeErrors(folder: string, output: string): Pick<TypeReport, 'diag
     const message =
       reason === undefined
         ? { message: first }
-        : { message: `${place}${shortenReason(reason)}`, hint: describeHandle(first, reasons) }
+        : {
+            message: `${place}${shortenReason(reason)}`,
+            hint: explainRequest(first, lines) ?? describeHandle(first, reasons),
+          }
     diagnostics.push({ code, severity: 'error', ...message, file, range, ...(source !== undefined && { source }) })
   }
   return { diagnostics, rest: rest.join('\n') }
@@ -131,6 +135,13 @@ function shortenReason(reason: string): string {
       /^Type '\{.*\}' is missing the following properties from type '(.+?)': (.+)$/,
       `These properties of '$1' are missing: $2`,
     )
+}
+
+/** Explains that a property is missing in the request of any method, as route steps get it. */
+function explainRequest(first: string, lines: readonly string[]): string | undefined {
+  if (!/^Property '.+?' does not exist on type '.* \| /.test(first)) return undefined
+  if (!lines.some((line) => /: Request\b(?!<)/.test(line))) return undefined
+  return "Request without a method has only what all methods have. Name a method that has it: Request<'METHOD /path'>."
 }
 
 /** Says that the result of an action has the wrong type, instead of comparing two functions. */

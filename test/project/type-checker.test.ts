@@ -31,7 +31,11 @@ test('type errors are warnings with their place; a later call cancels the check 
   const folder = path.join(temporary.folder, 'checked')
   await writeFiles(folder, {
     'tsconfig.json': tsconfig,
-    'a.ts': 'export const one = 1\nexport const two: string = 2\n',
+    'a.ts': `export const one = 1
+export const two: string = 2
+type Request = { params: { id: number } | {} }
+export const step = (request: Request) => request.params.id
+`,
   })
   await mkdir(path.join(folder, 'node_modules'))
   for (const name of ['typescript', '@typescript']) {
@@ -40,9 +44,11 @@ test('type errors are warnings with their place; a later call cancels the check 
   const { reports, warnings, checker } = open(folder)
   for (let i = 0; i < 5; i++) checker.schedule()
   await until('the types are checked', () => reports.length > 0)
-  const [found] = reports[0]!
+  const [found, plain] = reports[0]!
   assert.deepEqual([found!.severity, found!.file, found!.range.start.line], ['warning', 'a.ts', 2])
   assert.match(found!.message, /^Type 'number' is not assignable to type 'string'/)
+  assert.equal(plain!.message, "Property 'id' does not exist on type '{}'.")
+  assert.match(plain!.hint!, /^Request without a method has only what all methods have\. .*Request<'METHOD \/path'>/)
   await writeFiles(folder, { 'a.ts': 'export const one = 1\n' })
   checker.schedule()
   checker.cancel()
