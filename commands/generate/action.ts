@@ -3,7 +3,7 @@ import type { GeneratedAction } from '../../src/project/index.ts'
 import { Args, Flags, WaypostCommand, printDiagnostics, wrap } from '../../bin/cli/index.ts'
 
 export default class GenerateAction extends WaypostCommand {
-  static override description = 'Generate the class of an action'
+  static override description = 'Generate the class of an action or a step'
   static override examples = [
     '<%= config.bin %> <%= command.id %> src/todo/insert.ts',
     '<%= config.bin %> <%= command.id %> src/tidy.ts',

@@ -83,7 +83,7 @@ function makeFileUse(context: DefinitionContext, { node, kind }: FilePlace, text
       code: 'WP_BUILD_ACTION_MISSING',
       at: node,
       parameters: { file },
-      hint: suggestFile(context, file, kind),
+      hint: suggestFile(context, file),
     })
   } else if (fileProblem.problem === 'outside') {
     const problem = `"${text}" is outside the project`
@@ -107,13 +107,13 @@ function checkFile({ loading }: DefinitionContext, file: string): FileProblem | 
   return fileProblem
 }
 
-function suggestFile({ loading }: DefinitionContext, file: string, kind: FilePlace['kind']): string {
+function suggestFile({ loading }: DefinitionContext, file: string): string {
   if (loading.code !== undefined) {
     const near = loading.report.findNearest(file, loading.code)
     return `${near === undefined ? '' : `Did you mean ${near}? `}Code is deployed from a project: npx waypost deploy`
   }
   if (isLink(loading.folder, file)) return `${file} is a broken symbolic link: fix or remove it`
-  const make = kind === 'step' ? 'a class with handle(request, context)' : `waypost generate:action ${file}`
+  const make = `waypost generate:action ${file}`
   const folder = path.posix.dirname(file)
   const own = path.posix.basename(file)
   const sources = sourcesIn(path.join(loading.folder.realRoot, folder), own)

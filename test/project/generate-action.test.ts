@@ -44,6 +44,26 @@ describe('generate:action', () => {
     await assertValid(project)
   })
 
+  test('writes the class of a step for the first method that runs it, whichever methods it has', async () => {
+    await using project = await openProject({}, 'todo')
+    const yaml = await project.read('resources/routes/todo/entity.yml')
+    const stepped = yaml.replace('methods:', 'steps: [{ todo: src/find-todo.ts }]\nmethods:')
+    await writeFile(path.join(project.folder, 'resources/routes/todo/entity.yml'), stepped)
+    const generated = await project.action('src/find-todo.ts')
+    assert.deepEqual([generated.use, generated.route], ['step todo', undefined])
+    const text = await project.read('src/find-todo.ts')
+    assert.match(
+      text,
+      /import type { Context, Request, RouteStep } from 'waypost'\n\nexport default class Todo implements RouteStep {/,
+    )
+    assert.match(
+      text,
+      /async handle\({ params }: Request<'GET \/todo\/:todo_id'>, context: Context\): Promise<never> {/,
+    )
+    assert.match(text, /throw context\.problem\(501, 'step todo is not implemented yet'\)/)
+    assert.deepEqual((await validateProject(project.folder)).diagnostics, [])
+  })
+
   test('writes another one for a given route, and prints where to use it', async () => {
     await using project = await openProject({}, 'todo')
     const { answeredAt } = await project.action('src/todo/other.js', 'put  /todo/:todo_id')
@@ -58,7 +78,7 @@ describe('generate:action', () => {
     { file: 'src/todo/insert.ts', says: /^src\/todo\/insert.ts already exists$/, hint: /Edit it/ },
     {
       file: 'src/todo/insrt.ts',
-      says: /^No route, listener or cronjob uses src\/todo\/insrt.ts$/,
+      says: /^No route, step, listener or cronjob uses src\/todo\/insrt.ts$/,
       hint: /Did you mean src\/todo\/insert.ts\?/,
     },
     { file: 'src/x.ts', route: 'POST /tod', says: /^Unknown route 'POST \/tod'$/, hint: /'POST \/todo'/ },

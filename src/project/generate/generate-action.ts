@@ -37,7 +37,7 @@ export interface GeneratedAction {
 }
 
 /**
- * Writes the class of an action, for the route or cronjob that names its file or for the given route.
+ * Writes the class of an action or a step, for the route, step, listener or cronjob that names its file or for the given route.
  * @throws WP_PROJECT_BROKEN, WP_PROJECT_GENERATE, WP_PROJECT_WRITE
  */
 export async function generateAction(options: GenerateActionOptions): Promise<GeneratedAction> {
@@ -109,7 +109,7 @@ function assertFile({ root }: Project, given: string): string {
   return file
 }
 
-/** The use of an action: a method of a route, a listener, or a cronjob. */
+/** The use of an action: a method of a route, a listener, a cronjob, or a step. */
 interface Use extends Omit<ActionText, 'isTypeScript'> {
   readonly name: string
   readonly route?: string
@@ -135,7 +135,22 @@ export function findUses({ routes, listeners, cronjobs }: Definition): readonly 
       file: fileOf(action),
     }
   })
-  return [...methods, ...others, ...jobs]
+  return [...methods, ...findSteps(routes), ...others, ...jobs]
+}
+
+/** Returns the first use of each file of a step: all methods of a group usually have it. */
+function findSteps(routes: Definition['routes']): readonly Use[] {
+  const found = new Map<string, Use>()
+  for (const { path: route, methods } of routes)
+    for (const { method, steps = [] } of methods)
+      for (const { name, action } of steps) {
+        const file = fileOf(action)
+        if (file === undefined || found.has(file)) continue
+        const inputs = { params: route.includes('/:') }
+        const className = nameCronjob(name)
+        found.set(file, { name: `step ${name}`, key: `${method} ${route}`, isStep: true, className, inputs, file })
+      }
+  return [...found.values()]
 }
 
 function describeMethod(path: string, { method, query, request, requestTypes, action, at }: Method): Use {
@@ -166,7 +181,7 @@ function chooseUse(uses: readonly Use[], { file, route }: { file: string; route:
   )
   const guess = suggestion === undefined ? '' : `Did you mean ${suggestion}? `
   throw errors.WP_PROJECT_GENERATE({
-    problem: `No route, listener or cronjob uses ${file}`,
+    problem: `No route, step, listener or cronjob uses ${file}`,
     hint: `${guess}Add it to waypost.yml first, or specify its route: --route 'METHOD /path'`,
   })
 }

@@ -1,16 +1,17 @@
 export interface ActionText {
   readonly className: string
-  /** `POST /order`, `listener:bill`, or `cronjob`. */
+  /** `POST /order`, `listener:bill`, or `cronjob`; for a step, the first method that runs it. */
   readonly key: string
-  /** `POST /order`, `listener bill`, or `cronjob tidy`. */
+  /** `POST /order`, `listener bill`, `cronjob tidy`, or `step tenant`. */
   readonly name: string
+  readonly isStep?: boolean
   /** The parts of the request that the method describes. */
   readonly inputs: Readonly<Partial<Record<'params' | 'query' | 'body', boolean>>>
   readonly isTypeScript: boolean
 }
 
 /** Returns the text of a class without code. Callers get 501 instead of a plausible response. */
-export function writeAction({ className, key, name, inputs, isTypeScript }: ActionText): string {
+export function writeAction({ className, key, name, isStep = false, inputs, isTypeScript }: ActionText): string {
   const used = (['params', 'query', 'body'] as const).filter((input) => inputs[input])
   const request = used.length === 0 ? '_request' : `{ ${used.join(', ')} }`
   const quoted = quote(key)
@@ -18,14 +19,15 @@ export function writeAction({ className, key, name, inputs, isTypeScript }: Acti
   const hasCaller = key !== 'cronjob' && !key.startsWith('listener:')
   const types = isTypeScript
     ? {
-        implements: ` implements Action<${quoted}>`,
+        names: isStep ? 'Context, Request, RouteStep' : 'Action, Context, Request',
+        implements: isStep ? ' implements RouteStep' : ` implements Action<${quoted}>`,
         request: `: Request<${quoted}>`,
         context: ': Context',
         result: ': Promise<never>',
       }
-    : { implements: '', request: '', context: '', result: '' }
+    : { names: '', implements: '', request: '', context: '', result: '' }
   const lines = [
-    ...(isTypeScript ? ["import type { Action, Context, Request } from 'waypost'", ''] : []),
+    ...(isTypeScript ? [`import type { ${types.names} } from 'waypost'`, ''] : []),
     `export default class ${className}${types.implements} {`,
     `  async handle(${request}${types.request}, ${hasCaller ? 'context' : '_context'}${types.context})${types.result} {`,
     hasCaller ? `    throw context.problem(501, ${words})` : `    throw new Error(${words})`,
