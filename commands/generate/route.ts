@@ -10,6 +10,8 @@ export default class GenerateRoute extends WaypostCommand {
     '<%= config.bin %> <%= command.id %> POST /order --scopes order',
     '<%= config.bin %> <%= command.id %> GET /order/:order_id --public',
     '<%= config.bin %> <%= command.id %> DELETE /order/:order_id --dry-run',
+    '<%= config.bin %> <%= command.id %> POST /order/:order_id/invoice --request multipart/form-data',
+    '<%= config.bin %> <%= command.id %> GET /order --response application/json,text/csv,text/event-stream',
   ]
   static override enableJsonFlag = true
   static override args = {
@@ -24,6 +26,8 @@ export default class GenerateRoute extends WaypostCommand {
       description: 'Scopes, separated by commas; a token needs one of them. "" allows any valid token',
     }),
     public: Flags.boolean({ description: 'Allow calls without a token' }),
+    request: listFlag({ description: 'Media types of the body, separated by commas; default: application/json' }),
+    response: listFlag({ description: 'Media types of the response, separated by commas; default: application/json' }),
     'dry-run': Flags.boolean({ description: 'Show what would be written without writing anything' }),
   }
 
@@ -34,6 +38,8 @@ export default class GenerateRoute extends WaypostCommand {
       throw this.usageError(`"${args.method}" is not a valid method. Use one of ${methods.join(', ')}`)
     if (flags.public && (flags.scopes ?? []).length > 0)
       throw this.usageError('--public and --scopes cannot be combined: a public method needs no token')
+    if (flags.request !== undefined && !['POST', 'PUT', 'PATCH'].includes(method))
+      throw this.usageError(`--request needs a method with a body: POST, PUT or PATCH, not ${method}`)
     const { generateRoute } = await import('../../src/project/index.ts')
     const isDryRun = flags['dry-run']
     const generated = await generateRoute({
@@ -42,6 +48,8 @@ export default class GenerateRoute extends WaypostCommand {
       path: args.path,
       scopes: flags.scopes,
       public: flags.public,
+      request: flags.request,
+      response: flags.response,
       dryRun: isDryRun,
       onDiagnostics: (diagnostics) => printDiagnostics(diagnostics, process.stderr),
     })

@@ -56,12 +56,19 @@ export async function openProject(files: Files = {}, template?: 'todo' | 'empty'
         path: route,
         scopes: scopes === -1 ? undefined : flags[scopes + 1]!.split(',').filter((scope) => scope !== '-'),
         public: flags.includes('--public'),
+        request: listOf(flags, '--request'),
+        response: listOf(flags, '--response'),
         dryRun: flags.includes('--dry-run'),
       })
     },
     action: (file, route) => generateAction({ folder, file, route, dryRun: false }),
     [Symbol.asyncDispose]: () => rm(home, { recursive: true, force: true }),
   }
+}
+
+function listOf(flags: readonly string[], name: string): readonly string[] | undefined {
+  const at = flags.indexOf(name)
+  return at === -1 ? undefined : flags[at + 1]!.split(',')
 }
 
 /** Returns the files that are new or different in the second. */

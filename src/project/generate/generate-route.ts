@@ -1,4 +1,4 @@
-import type { Definition, HttpMethod } from '../../definition/index.ts'
+import type { Definition } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
 import { findProject, type Project } from '../find-project.ts'
@@ -6,11 +6,11 @@ import { assertDefinition, loadProject, type LoadedProject } from '../load-proje
 import { validateProject } from '../validate.ts'
 import { waitUntilServed } from './wait-until-served.ts'
 import { planRoute, type RoutePlan } from './plan-route.ts'
+import type { MethodBodies } from './shape-method.ts'
 import { findChanges, locateAdded, readTexts, writeFiles } from './write-files.ts'
 
-export interface GenerateRouteOptions {
+export interface GenerateRouteOptions extends MethodBodies {
   readonly folder: string
-  readonly method: HttpMethod
   /** With colon-prefixed parameters, for example `/order/:order_id`. */
   readonly path: string
   /** The scopes of the method; by default those of the existing route. */

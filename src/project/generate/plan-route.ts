@@ -6,16 +6,14 @@ import {
   type Definition,
   type Edit,
   type Editing,
-  type HttpMethod,
   type Texts,
   type WritableMap,
 } from '../../definition/index.ts'
 import { nameRoute, type RouteNames } from './name-route.ts'
-import { shapeMethod, type MethodShape } from './shape-method.ts'
+import { shapeMethod, type MethodBodies, type MethodShape } from './shape-method.ts'
 import { writeAction } from './write-action.ts'
 
-export interface RouteRequest {
-  readonly method: HttpMethod
+export interface RouteRequest extends MethodBodies {
   readonly path: string
   /** By default those of the route. */
   readonly scopes?: readonly string[] | undefined
@@ -45,7 +43,7 @@ export function planRoute(
     definition,
     request,
     names,
-    shape: shapeMethod(request.method, names, definition),
+    shape: shapeMethod(request, names, definition),
   }
   const action = chooseAction(context)
   const { className } = names

@@ -1,6 +1,8 @@
 import type { JsonSchema } from '../../contract/index.ts'
 import type { Definition, HttpMethod, Writable, WritableMap } from '../../definition/index.ts'
+import { isJsonType } from '../../kit/index.ts'
 import type { RouteNames } from './name-route.ts'
+import { shapeRequest, shapeResponse, type RequestShape } from './shape-content.ts'
 
 /** The input and responses of a new method, and the schemas that must be added. */
 export interface MethodShape {
@@ -12,8 +14,16 @@ export interface MethodShape {
 /** The properties of an entity without a schema, to be edited: an id and a name. */
 const sample: WritableMap = { name: { type: 'string', minLength: 1, maxLength: 64 } }
 
+/** A method, and the media types of its bodies; by default JSON. */
+export interface MethodBodies {
+  readonly method: HttpMethod
+  readonly request?: readonly string[] | undefined
+  readonly response?: readonly string[] | undefined
+}
+
 /** Finds or creates schemas by name. */
 interface ShapeContext {
+  readonly bodies: MethodBodies
   readonly definition: Definition
   readonly names: RouteNames
   readonly path: WritableMap
@@ -21,29 +31,47 @@ interface ShapeContext {
 }
 
 /** Creates a method for the entity that its path names. Uses schemas of the project with matching names. */
-export function shapeMethod(method: HttpMethod, names: RouteNames, definition: Definition): MethodShape {
+export function shapeMethod(bodies: MethodBodies, names: RouteNames, definition: Definition): MethodShape {
   const path = Object.fromEntries(names.parameters.map((name) => [name, shapeParameter(name, definition)]))
-  const context: ShapeContext = { definition, names, path, made: {} }
-  const shaped = methods[method](context)
+  const context: ShapeContext = { bodies, definition, names, path, made: {} }
+  const shaped = methods[bodies.method](context)
   return { method: shaped, path, schemas: context.made }
 }
 
 const methods: Readonly<Record<HttpMethod, (context: ShapeContext) => WritableMap>> = {
   GET: (context) => (context.names.isEntity ? shapeEntity(context) : shapeCollection(context)),
   POST: (context) => {
-    const [output, request] = [shapeOutput(context), shapeInput(context)]
+    const [output, request] = [respond(context), accept(context, shapeInput)]
     const declared: WritableMap = context.names.isEntity ? { response: output } : { responses: { 201: output } }
-    return { description: `Creates one ${context.names.noun}`, request, ...declared }
+    return { description: `Creates one ${context.names.noun}`, ...request, ...declared }
   },
   PUT: (context) => {
-    const [response, request] = [shapeOutput(context), shapeInput(context)]
-    return { description: `Changes ${what(context.names)}`, request, response }
+    const [response, request] = [respond(context), accept(context, shapeInput)]
+    return { description: `Changes ${what(context.names)}`, ...request, response }
   },
   PATCH: (context) => {
-    const [response, request] = [shapeOutput(context), shapePatch(context)]
-    return { description: `Changes parts of ${what(context.names)}`, request, response }
+    const [response, request] = [respond(context), accept(context, shapePatch)]
+    return { description: `Changes parts of ${what(context.names)}`, ...request, response }
   },
-  DELETE: ({ names }) => ({ description: `Removes ${what(names)}`, responses: { 204: null } }),
+  DELETE: (context) => ({
+    description: `Removes ${what(context.names)}`,
+    ...(context.bodies.response === undefined ? { responses: { 204: null } } : { response: respond(context) }),
+  }),
+}
+
+function respond(context: ShapeContext, shapeJson = shapeOutput): Writable {
+  return shapeResponse(context.bodies.response, {
+    json: () => shapeJson(context),
+    item: () => shapeOutput(context),
+  })
+}
+
+function accept(context: ShapeContext, shapeJson: (context: ShapeContext) => string): RequestShape & WritableMap {
+  const shaped = shapeRequest(context.bodies.request, {
+    json: () => shapeJson(context),
+    properties: () => knownProperties(context),
+  })
+  return { ...shaped }
 }
 
 function what({ isEntity, noun, plural }: RouteNames): string {
@@ -51,13 +79,23 @@ function what({ isEntity, noun, plural }: RouteNames): string {
 }
 
 function shapeEntity(context: ShapeContext): WritableMap {
-  return { description: `Shows one ${context.names.noun}`, response: shapeOutput(context) }
+  return { description: `Shows one ${context.names.noun}`, response: respond(context) }
 }
 
 function shapeCollection(context: ShapeContext): WritableMap {
+  const response = respond(context, shapePage)
+  const isPaged = context.bodies.response?.some(isJsonType) !== false
+  return {
+    description: `Lists ${context.names.plural}`,
+    ...(isPaged && { parameters: { startIndex: { type: 'integer', minimum: 0, default: 0 } } }),
+    response,
+  }
+}
+
+function shapePage(context: ShapeContext): string {
   const entry = shapeOutput(context)
   const count = { type: 'integer' }
-  const response = ensureSchema(context, `${context.names.schema}-Collection`, () => ({
+  return ensureSchema(context, `${context.names.schema}-Collection`, () => ({
     type: 'object',
     required: ['totalResults', 'startIndex', 'itemsPerPage', 'entry'],
     properties: {
@@ -67,11 +105,6 @@ function shapeCollection(context: ShapeContext): WritableMap {
       entry: { type: 'array', items: { $ref: `schema:///${entry}` } },
     },
   }))
-  return {
-    description: `Lists ${context.names.plural}`,
-    parameters: { startIndex: { type: 'integer', minimum: 0, default: 0 } },
-    response,
-  }
 }
 
 function shapeOutput(context: ShapeContext): string {
