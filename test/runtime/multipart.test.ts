@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { tmpdir } from 'node:os'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { openProjectServer, type ProjectServer } from '../support/project-server.ts'
+import { mountDisk } from '../support/mount-disk.ts'
 import { until } from '../support/until.ts'
 import {
   bodyFiles,
@@ -320,6 +322,24 @@ describe('a multipart body', () => {
       else process.env['TMPDIR'] = before
     }
     assert.equal((await upload()).status, 200)
+  })
+
+  test('gets 503 while the disk is full, and leaves nothing on it', async (t) => {
+    await using disk = await mountDisk('1m')
+    if (disk === undefined) return t.skip('a file system cannot be mounted here')
+    const upload = (bytes: number) => postParts([title, filePart('cover', makePng(bytes))])
+    const { TMPDIR: before = tmpdir() } = process.env
+    process.env['TMPDIR'] = disk.folder
+    try {
+      const answers = await Promise.all([upload(2_900_000), upload(2_900_000)])
+      const seen = answers.map(({ status, body }) => [status, body.type])
+      assert.deepEqual(seen, Array(2).fill([503, 'urn:waypost:errors#WP_RUNTIME_UPLOAD_SPACE']))
+      await noFiles()
+      assert.equal((await upload(500_000)).status, 200)
+      await noFiles()
+    } finally {
+      process.env['TMPDIR'] = before
+    }
   })
 
   test('of another type is refused', async () => {
