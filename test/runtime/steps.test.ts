@@ -21,6 +21,10 @@ routes:
         timeout: 200ms
         steps: [{ hang: src/hang.ts }]
         methods: { GET: { public: true, without: [tenant], action: src/show.ts } }
+      /never:
+        timeout: 200ms
+        steps: [{ never: src/never.ts }]
+        methods: { GET: { public: true, without: [tenant], action: src/show.ts } }
       /table:
         methods: { GET: { public: true, steps: [{ cached: src/cached.ts }], action: src/show.ts } }
   /seen:
@@ -61,12 +65,17 @@ const files = {
      if (tenant === 'none') throw context.problem(404, 'No such tenant')
      if (tenant === 'gone') return context.respond(410, { why: 'moved' })
      if (tenant === 'broken') throw new Error('a secret')
+     if (tenant === 'nothing') throw undefined
      if (tenant === 'other') return context.respond(200, { state: 'cached' })
      return { id: tenant, caller: context.principal?.user.name ?? null }`,
     `after() { seen.push('tenant after'); throw new Error('after failed') }`,
   ),
   'src/hang.ts': step(
     `seen.push('hang')\nawait new Promise((resolve) => context.signal.addEventListener('abort', resolve))`,
+  ),
+  'src/never.ts': step(
+    `seen.push('never')\nreturn new Promise((end) => ((globalThis as any).endSteps = end))`,
+    `after(_: any, __: any, { status }: any) { seen.push('never ' + status) }`,
   ),
   'src/note.ts': step(
     `const system = context.connection('System')
@@ -121,6 +130,7 @@ describe('the steps of methods', () => {
     assert.equal(status, 500)
     assert.doesNotMatch(JSON.stringify(body), /secret/)
     assert.ok(!seen.includes('action'))
+    assert.equal((await get('/v1/order?tenant=nothing')).status, 500)
     assert.deepEqual((await get('/v1/order?tenant=other')).body, { state: 'cached' })
     assert.ok(!seen.includes('action'))
   })
@@ -146,6 +156,14 @@ describe('the steps of methods', () => {
     await until('the work of steps after the response', () => seen.includes('counted 503 true'))
     assert.deepEqual(seen.slice(0, 2), ['count', 'hang'])
     assert.ok(!seen.includes('action'))
+  })
+
+  test('that never end are not waited for, neither by callers nor by what follows the response', async () => {
+    assert.equal((await get('/v1/never')).status, 503)
+    await until('the work of steps after the response', () => seen.includes('counted 503 true'))
+    assert.deepEqual(seen, ['count', 'never', 'never 503', 'counted 503 true'])
+    assert.equal((await get('/v1/order')).status, 200)
+    ;(globalThis as { endSteps?: () => void }).endSteps!() // the server waits for it when it stops
   })
 
   test('run before the transaction of the action begins: what they wrote stays if it is rolled back', async () => {
