@@ -145,6 +145,7 @@ function writeFile(hash: string, content: string): string {
     mkdirSync(path.dirname(file), { recursive: true })
     writeFileSync(file, Buffer.from(content.slice(start.length, content.lastIndexOf('"')), 'base64'))
   } catch (error) {
+    rmSync(path.dirname(file), { recursive: true, force: true }) // a part would keep the disk full
     throw errors.WP_RELEASE_FILE({ name: name!, folder: tmpdir(), reason: messageOf(error) }, { cause: error })
   }
   files.set(hash, file)

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import path from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { buildRelease } from '../../src/build/index.ts'
 import { definePlugin } from '../../src/index.ts'
 import { sha256 } from '../../src/kit/index.ts'
@@ -206,3 +209,27 @@ test('the rest of the server imports as before', async () => {
   const missing = 'no-such-package-anywhere'
   await assert.rejects(import(missing), { code: 'ERR_MODULE_NOT_FOUND' })
 })
+
+test('a file that the file system does not take is an error, and no part of it is left', async () => {
+  const script = `
+    import { readdirSync } from 'node:fs'
+    import { tmpdir } from 'node:os'
+    import path from 'node:path'
+    const { makeFileArtifact, pathOfFileArtifact, registerArtifacts } = await import('${release}/load-artifacts.ts')
+    const file = makeFileArtifact('a.bin', Buffer.alloc(2_000_000))
+    registerArtifacts([file])
+    const before = new Set(readdirSync(tmpdir()))
+    let code
+    try { pathOfFileArtifact(file.hash) } catch (error) { code = error.code }
+    const [made] = readdirSync(tmpdir()).filter((name) => name.startsWith('waypost-files-') && !before.has(name))
+    console.log(JSON.stringify([code, readdirSync(path.join(tmpdir(), made))]))`
+  await using home = await makeProject({})
+  const { stdout } = await promisify(execFile)(
+    'sh',
+    ['-c', 'ulimit -f 500 && exec "$0" --input-type=module -e "$1"', process.execPath, script],
+    { env: { ...process.env, TMPDIR: home.root } },
+  )
+  assert.deepEqual(JSON.parse(stdout), ['WP_RELEASE_FILE', []])
+})
+
+const release = path.join(import.meta.dirname, '../../src/release')
