@@ -8,6 +8,7 @@ const files = {
   /search:
     methods:
       GET: { public: true, parameters: { s: { type: string } }, action: src/search.ts }
+      POST: { public: true, request: { type: object }, action: src/search.ts }
 `,
   'src/search.ts': actionFile('return { s: request.query.s }'),
 }
@@ -29,6 +30,8 @@ async function sendRaw(text: string): Promise<{ status: number; type: string | u
   return { status: Number(head.split(' ')[1]), type, detail: (JSON.parse(body) as { detail: string }).detail }
 }
 const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`
+const post = (headers: string) =>
+  `POST /search HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${headers}\r\n\r\n{}`
 const type = 'application/problem+json'
 
 for (const [what, text, status, detail] of [
@@ -36,6 +39,10 @@ for (const [what, text, status, detail] of [
   ['a path with raw letters', get('/größe'), 400, /^The path or the query string has characters/],
   ['a header that is too long', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, /headers/],
   ['no HTTP', 'hello\r\n\r\n', 400, /^The request is not valid HTTP\/1\.1: /],
+  ['a negative length', post('Content-Length: -1'), 400, /^The request is not valid HTTP\/1\.1: /],
+  ['a length that is no number', post('Content-Length: 1e2'), 400, /^The request is not valid HTTP\/1\.1: /],
+  ['two lengths', post('Content-Length: 2\r\nContent-Length: 3'), 400, /^The request is not valid HTTP\/1\.1: /],
+  ['a length beside chunks', post('Content-Length: 2\r\nTransfer-Encoding: chunked'), 400, /not valid HTTP/],
   ['a query of another encoding', get('/search?s=%E4'), 400, /^The query string is not valid percent-encoded UTF-8$/],
   ['half an escape', get('/search?s=1%'), 400, /^The query string is not valid/],
   ['such a query of the pages', get('/authorization/whoami?a=%E4'), 400, /^The query string is not valid/],
