@@ -28,6 +28,7 @@ async function compareRequests(): Promise<Figure[]> {
   const etags = await Promise.all(servers.map(({ port }) => loadEtag(port)))
   const kinds: Readonly<Record<string, (index: number) => LoadRequest>> = {
     'a Range of 64 KB of a file': () => ({ method: 'GET', path: '/a.bin', headers: whole }),
+    'a Range of 100 bytes of a file': () => ({ method: 'GET', path: '/a.bin', headers: { range: 'bytes=0-99' } }),
     'If-None-Match → 304': (index) => ({ method: 'GET', path: '/order', headers: { 'if-none-match': etags[index]! } }),
   }
   for (const [name, requestOf] of Object.entries(kinds)) {

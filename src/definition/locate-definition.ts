@@ -7,7 +7,7 @@ import { makeReport } from './report.ts'
 import { noFolder } from './read-file.ts'
 
 /** The top-level keys whose entries have names. */
-const sections = ['routes', 'schema', 'connection', 'event', 'action', 'scope', 'listener', 'cronjob', 'rate', 'env']
+const sections = ['routes', 'static', 'schema', 'connection', 'event', 'action', 'scope', 'listener', 'cronjob', 'rate', 'env'] // prettier-ignore
 
 /** No file exists below a file: only the given texts are read. */
 export interface LocatedDefinition {

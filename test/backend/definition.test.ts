@@ -39,6 +39,7 @@ schema:
   Owner: { type: object, properties: { name: { type: string } } }
 event: { order_created: { description: An order was created, scopes: [order] } }
 rate: { gentle: { limit: 5, window: 1m } }
+static: { /assets: { folder: public, max_age: 1d }, /: { folder: public, fallback: index.html } }
 cronjob: { clean: { schedule: '0 4 * * *', action: src/note.ts } }
 config: { title: Notes, token_lifetime: 2h }
 connection:
@@ -46,6 +47,8 @@ connection:
   Far: { class: postgresql, config: { url: '\${env.FAR_URL}' } }
   Web: { class: http, config: { url: 'https://example.com', auth: { bearer: abcdefgh12345678 } } }
 `,
+  'public/index.html': '<p>hello</p>',
+  'public/a.txt': 'a',
   'src/note.ts': actionFile("return { text: 'milk' }"),
 }
 
@@ -116,6 +119,16 @@ describe('the definition in the admin API', () => {
     assert.deepEqual(found['GET /order'].action, { name: 'Orders', kind: 'named', class: 'sql-table' })
     assert.equal(found['GET /order'].calls, 1)
     assert.equal(found['PUT /note/:id'].calls, 0)
+  })
+
+  test('lists static folders', async () => {
+    const { body } = await call('GET /release/active/definition')
+    const [line] = body.static.map(({ source }: { source: string }) => source)
+    assert.match(line, /^waypost\.yml:\d+$/)
+    assert.deepEqual(body.static, [
+      { path: '/', source: line, folder: 'public', files: 2, max_age_ms: null, fallback: 'index.html' },
+      { path: '/assets', source: line, folder: 'public', files: 2, max_age_ms: 86_400_000, fallback: null },
+    ])
   })
 
   test('lists schemas, actions, events, cronjobs, rates and settings with their users', async () => {

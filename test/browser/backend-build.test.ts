@@ -40,8 +40,10 @@ const files = {
 `,
     ) +
     `rate: { gentle: { limit: 100, window: 1m } }
+static: { /assets: { folder: public, max_age: 1d } }
 connection: { Stock: { class: http, config: { url: 'https://stock.invalid/v2', auth: { bearer: '\${env.STOCK_TOKEN}' } } } }
 `,
+  'public/a.txt': 'a',
   'src/page.ts': actionFile(`return context.respond(200, ${JSON.stringify(script)}, { 'content-type': 'text/html' })`),
   'src/away.ts': actionFile("return context.respond(302, undefined, { location: '/caught' })"),
   'src/caught.ts': actionFile('globalThis.wasFollowed = true\nreturn {}'),
@@ -73,6 +75,7 @@ const titles = {
   '/events': 'Events',
   '/events/todo_created': 'todo_created',
   '/connections': 'Connections',
+  '/static': 'Static files',
   '/settings': 'Settings',
 }
 
@@ -119,6 +122,12 @@ describe('the pages of what a release contains', { timeout: 600_000 }, () => {
       return Math.round(box.x + box.width)
     }
     assert.equal(await rightOf('combobox', 'File'), await rightOf('textbox', 'Description'))
+  })
+
+  test('the static folders are listed with their files', async () => {
+    await using opened = await world.open({ viewport: { width: 1440, height: 900 } })
+    await openSignedIn(opened.page, '/static')
+    await opened.page.getByRole('row', { name: /^\/assets public 1 24 hours .*waypost\.yml:\d+/ }).waitFor()
   })
 
   // In CI, test/backend tests connections over HTTP.

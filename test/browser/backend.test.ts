@@ -207,7 +207,18 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     assert.equal(await reader.page.getByRole('button', { name: 'Actions' }).count(), 0)
   })
 
-  const build = ['Routes', 'Schemas', 'Actions', 'Tables', 'Events', 'Cronjobs', 'Connections', 'Settings', 'Publish']
+  const build = [
+    'Routes',
+    'Schemas',
+    'Actions',
+    'Tables',
+    'Events',
+    'Cronjobs',
+    'Connections',
+    'Static files',
+    'Settings',
+    'Publish',
+  ]
   const read = ['Overview', ...build, 'Releases', 'Servers', 'Variables']
   const access: Readonly<Record<string, readonly string[]>> = {
     'backend.read': read,

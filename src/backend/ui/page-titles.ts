@@ -10,6 +10,7 @@ export const pageTitles = {
   schema: 'Schema',
   actions: 'Actions',
   action: 'Action',
+  static: 'Static files',
   tables: 'Tables',
   table: 'Table',
   rows: 'Rows',

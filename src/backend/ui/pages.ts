@@ -6,6 +6,7 @@ import {
   Ear,
   CloudUpload,
   FileDiff,
+  FolderOpen,
   History,
   Hourglass,
   KeyRound,
@@ -166,6 +167,14 @@ export const pages: readonly PageEntry[] = [
     title: pageTitles.connection,
     scopes: ['backend.read'],
     load: () => import('./pages/connection.tsx'),
+  },
+  {
+    path: '/static',
+    title: pageTitles.static,
+    group: 'build',
+    icon: FolderOpen,
+    scopes: ['backend.read'],
+    load: () => import('./pages/static-files.tsx'),
   },
   {
     path: '/live',

@@ -72,6 +72,7 @@ const nothing = {
   id: null,
   is_active: false,
   routes: [],
+  static: [],
   schemas: [],
   actions: [],
   events: [],
@@ -82,7 +83,7 @@ const nothing = {
 
 const definition = defineRoute({
   name: 'getDefinition',
-  summary: 'What a release contains: routes, schemas, actions, events, cronjobs, rates and settings',
+  summary: 'What a release contains: routes, static folders, schemas, actions, events, cronjobs, rates and settings',
   method: 'GET',
   path: '/release/:id/definition',
   scopes: ['backend.read'],
@@ -92,6 +93,17 @@ const definition = defineRoute({
     id: maybeText,
     is_active: flag,
     routes: Type.Array(record(method)),
+    /** Folders whose files anyone may read, by the path below which they are. */
+    static: Type.Array(
+      record({
+        path: text,
+        source: maybeText,
+        folder: text,
+        files: Type.Integer(),
+        max_age_ms: maybeNumber,
+        fallback: maybeText,
+      }),
+    ),
     schemas: Type.Array(record({ name: text, source: maybeText, schema, used_by: Type.Array(use) })),
     actions: Type.Array(
       record({
@@ -145,6 +157,14 @@ const definition = defineRoute({
       id: release.id === '' ? null : release.id,
       is_active: release.isActive,
       routes: release.methods.map(formatMethod),
+      static: Object.entries(manifest.static ?? {}).map(([path, { folder, files, maxAgeMs, fallback }]) => ({
+        path,
+        source: sourceOf('static', path) ?? null,
+        folder,
+        files: Object.keys(files).length,
+        max_age_ms: maxAgeMs ?? null,
+        fallback: fallback ?? null,
+      })),
       schemas: Object.entries(manifest.schemas).map(([key, value]) => ({
         name: key,
         source: sourceOf('schema', key) ?? null,
