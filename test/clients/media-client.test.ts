@@ -71,6 +71,10 @@ export async function run(baseUrl: string) {
     first.push(data.id)
     break
   }
+  for await (const { data } of watchFeed('ids', {}, { headers: { 'last-event-id': 'u:3' } })) {
+    first.push(data.id)
+    break
+  }
   const count = async (stream: AsyncIterable<{ data: { id: number } }>) => {
     let events = 0
     try {
@@ -117,7 +121,7 @@ test('the generated client gets a Blob for bytes, a string for text, and what a 
       csv: 'id\n1\n',
       lines: [1, 2],
       streamed: [1],
-      first: [3],
+      first: [3, 4],
       withoutIds: [2, 'broken'],
       posted: [2, 'broken'],
       refused: [0, 403],

@@ -334,6 +334,8 @@ describe('a multipart body', () => {
       const answers = await Promise.all([upload(2_900_000), upload(2_900_000)])
       const seen = answers.map(({ status, body }) => [status, body.type])
       assert.deepEqual(seen, Array(2).fill([503, 'urn:waypost:errors#WP_RUNTIME_UPLOAD_SPACE']))
+      const failed = server.logs.findLast(({ msg }) => msg === 'external system failed')
+      assert.match(JSON.stringify(failed), /"code":"ENOSPC"/, 'the log says why')
       await noFiles()
       assert.equal((await upload(500_000)).status, 200)
       await noFiles()
