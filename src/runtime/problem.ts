@@ -91,9 +91,7 @@ interface Failing {
 export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions = {}): void {
   const fail = (error: unknown, { request, reply, status = 500 }: Failing) => {
     if (reply.raw.destroyed) {
-      const { raw } = request
-      if (!raw.complete)
-        request.log.info({ method: raw.method, path: pathOf(request) }, 'caller left while sending a body')
+      noteLeft(request)
       return reply.send()
     }
     options.onServerError?.(error, request)
@@ -135,6 +133,7 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
         ? explainUnrouted(request)
         : translate(error, request)
     if (known !== undefined && known.kind !== 'bug' && known.status !== 500) {
+      if (reply.raw.destroyed) noteLeft(request)
       return known.kind === 'external' && known.status >= 500
         ? sendExternal(known, request, reply)
         : sendKnown(reply, known)
@@ -166,6 +165,12 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
     if (allowed.length === 0 && leadTo(request, reply)) return reply
     throw explainUnrouted(request)
   })
+}
+
+/** Logs that the caller has disconnected, if the body has not arrived completely. */
+function noteLeft(request: FastifyRequest): void {
+  const { complete, method } = request.raw
+  if (!complete) request.log.info({ method, path: pathOf(request) }, 'caller left while sending a body')
 }
 
 /** Whether Fastify rejected a QUERY without a content type, before it looked for a route. */

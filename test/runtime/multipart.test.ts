@@ -285,6 +285,7 @@ describe('a multipart body', () => {
     )
     assert.doesNotMatch(received, /HTTP\/1\.1 5/)
     await noFiles()
+    await until('the log says so', () => server.logs.some(({ msg }) => msg === 'caller left while sending a body'))
   })
 
   test('that is shorter than announced is refused', async () => {
