@@ -7,9 +7,9 @@ export default (async (context) => {
   await db
     .insertInto('app_member')
     .values([
-      { tenant_id: tenant.id, user_name: 'dev', role: 'agent' },
-      { tenant_id: tenant.id, user_name: 'ann', role: 'customer' },
-      { tenant_id: tenant.id, user_name: 'bob', role: 'customer' },
+      { tenant_id: tenant.id, user_name: 'dev', email: 'dev@example.com', role: 'agent' },
+      { tenant_id: tenant.id, user_name: 'ann', email: 'ann@example.com', role: 'customer' },
+      { tenant_id: tenant.id, user_name: 'bob', email: 'bob@example.com', role: 'customer' },
     ])
     .execute()
   const ticket = await db

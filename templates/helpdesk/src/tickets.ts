@@ -8,8 +8,7 @@ export function selectTickets(context: Context, { tenantId, isAgent, name }: Mem
   const tickets = context
     .connection('System')
     .selectFrom('app_ticket')
-    .select(['id', 'author', 'subject', 'content', 'insert_date'])
-    .select((column) => column.ref('status').$castTo<'open' | 'closed'>().as('status'))
+    .select(['id', 'author', 'subject', 'content', 'status', 'priority', 'insert_date'])
     .where('tenant_id', '=', tenantId)
   return isAgent ? tickets : tickets.where('author', '=', name)
 }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempDisposable } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { env } from 'node:process'
@@ -53,6 +56,45 @@ for (const system of databases === undefined ? (['sqlite'] as const) : (['sqlite
     )
   })
 
+  test(`a ticket that waits too long for a reply is escalated once, on ${system}`, async () => {
+    await using app = await createTestApp({ system, seed: true })
+    const [agent, ann] = [app.as('dev', ['helpdesk']), app.as('ann', ['helpdesk'])]
+    const open = async () => (await ann.inject('POST /v1/ticket', { body: printer })).body.id
+    const [waits, answered, closed] = [await open(), await open(), await open()]
+    await agent.inject('POST /v1/ticket/:ticket_id/comment', {
+      params: { ticket_id: answered },
+      body: { content: 'Is it plugged in?' },
+    })
+    await agent.inject('PATCH /v1/ticket/:ticket_id', { params: { ticket_id: closed }, body: { status: 'closed' } })
+    app.clock.forward('3h')
+    assert.deepEqual(await app.run('escalate'), [])
+    app.clock.forward('1h')
+    const runs = await app.run('escalate')
+    assert.deepEqual(
+      runs.map(({ outcome }) => outcome),
+      ['done'],
+    )
+    const priorityOf = async (ticket_id: number) =>
+      (await ann.inject('GET /v1/ticket/:ticket_id', { params: { ticket_id } })).body.priority
+    assert.deepEqual(await Promise.all([waits, answered, closed].map(priorityOf)), ['high', 'normal', 'normal'])
+  })
+
+  test(`a ticket is charged once, even if it is closed again, on ${system}`, async () => {
+    await using app = await createTestApp({ system, seed: true })
+    const agent = app.as('dev', ['helpdesk'])
+    const params = { ticket_id: 1 }
+    const chargeOf = async () => (await agent.inject('GET /v1/ticket/:ticket_id', { params })).body.charge
+    for (const status of ['closed', 'open', 'closed'] as const)
+      await agent.inject('PATCH /v1/ticket/:ticket_id', { params, body: { status } })
+    assert.equal(await chargeOf(), undefined)
+    const runs = await app.run('bill')
+    assert.deepEqual(
+      runs.map(({ outcome }) => outcome),
+      ['done', 'done'],
+    )
+    assert.equal(await chargeOf(), 1500)
+  })
+
   test(`the list of tickets is also a spreadsheet, on ${system}`, async () => {
     await using app = await createTestApp({ system, seed: true })
     const ann = app.as('ann', ['helpdesk'])
@@ -63,6 +105,41 @@ for (const system of databases === undefined ? (['sqlite'] as const) : (['sqlite
     assert.equal((await ann.inject('GET /v1/ticket', { headers: { accept: 'image/png' } })).status, 406)
   })
 }
+
+test('mails are posted to the mail API until it accepts them, with the same id', async () => {
+  const posted: { id: unknown; key: unknown; to: string; subject: string }[] = []
+  const answers = [503, 429, 202]
+  await using api = createServer(async (request, response) => {
+    const { 'idempotency-key': id, authorization: key } = request.headers
+    const { to, subject } = JSON.parse(Buffer.concat(await request.toArray()).toString())
+    posted.push({ id, key, to, subject })
+    response.writeHead(answers[posted.length - 1] ?? 202).end()
+  }).listen(0, '127.0.0.1')
+  await once(api, 'listening')
+  const env = { MAIL_URL: `http://127.0.0.1:${(api.address() as AddressInfo).port}/mail`, MAIL_KEY: 'key' }
+  await using app = await createTestApp({ seed: true, env })
+  await app.as('dev', ['helpdesk']).inject('POST /v1/ticket/:ticket_id/comment', {
+    params: { ticket_id: 1 },
+    body: { content: 'Is it plugged in?' },
+  })
+  const send = async () => (await app.run('send_mail')).map(({ outcome }) => outcome)
+  assert.deepEqual(await send(), ['retrying'])
+  app.clock.forward('1m')
+  assert.deepEqual(await send(), ['postponed'])
+  app.clock.forward('2m')
+  assert.deepEqual(await send(), ['done'])
+  const [first] = posted
+  assert.deepEqual([first?.to, first?.subject, first?.key], ['ann@example.com', `Re: ${printer.subject}`, 'Bearer key'])
+  assert.deepEqual(posted, [first, first, first])
+})
+
+test('without a mail API, mails are discarded, and can be replayed later', async () => {
+  await using app = await createTestApp({ seed: true })
+  const params = { ticket_id: 1 }
+  await app.as('dev', ['helpdesk']).inject('PATCH /v1/ticket/:ticket_id', { params, body: { status: 'closed' } })
+  const [run] = await app.run('send_mail')
+  assert.deepEqual([run?.outcome, run?.reason], ['discarded', 'MAIL_URL is not set'])
+})
 
 test('files are attached to a ticket and downloaded again', async () => {
   await using folder = await mkdtempDisposable(path.join(tmpdir(), 'helpdesk-'))

@@ -1,4 +1,6 @@
 import type { Action, Context, Request } from 'waypost'
+import { mailTo } from '../mail.ts'
+import { cancelEscalation, expectReply } from '../overdue.ts'
 import { findTicket } from '../tickets.ts'
 
 export default class ChangeTicket implements Action<'PATCH /v1/ticket/:ticket_id'> {
@@ -14,7 +16,13 @@ export default class ChangeTicket implements Action<'PATCH /v1/ticket/:ticket_id
         .where('id', '=', ticket.id)
         .where('status', '<>', status)
         .executeTakeFirstOrThrow()
-      if (numUpdatedRows === 1n && status === 'closed') await context.dispatch('ticket_closed', ticket)
+      if (numUpdatedRows === 0n) return ticket
+      if (status === 'open') await expectReply(context, ticket.id)
+      else {
+        await cancelEscalation(context, ticket.id)
+        await context.dispatch('ticket_closed', ticket)
+        await mailTo(context, ticket.author, { subject: `Closed: ${ticket.subject}`, text: 'Your ticket was closed.' })
+      }
       return ticket
     })
   }

@@ -17,6 +17,11 @@ export default class TicketEntity implements Action<'GET /v1/ticket/:ticket_id'>
       .where('ticket_id', '=', ticket.id)
       .orderBy('id')
       .execute()
-    return { ...ticket, comments, attachments }
+    const charge = await db
+      .selectFrom('app_charge')
+      .select('cents')
+      .where('ticket_id', '=', ticket.id)
+      .executeTakeFirst()
+    return { ...ticket, ...(charge !== undefined && { charge: charge.cents }), comments, attachments }
   }
 }
