@@ -9,7 +9,7 @@ import {
 } from '../../src/kit/index.ts'
 import type { DevConsole as Console, DevStarted, SuggestedRequest } from '../../src/project/index.ts'
 import { describeFailure, formatAnswered, formatLogged, formatMs, nameFiles, margin } from './dev-lines.ts'
-import { formatDelivered } from './event-lines.ts'
+import { formatDelivered, formatRan } from './event-lines.ts'
 import { formatCurl } from './format-curl.ts'
 import { LiveLine } from './live-line.ts'
 import { hasColour, paint, plural } from './format.ts'
@@ -118,6 +118,12 @@ export class DevConsole implements Console {
 
   delivered(attempt: News<'delivered'>): void {
     line(formatDelivered(attempt))
+  }
+
+  ranListener(report: News<'ranListener'>): void {
+    line(formatRan(report))
+    const [, place] = report.reason?.split('\n') ?? []
+    if (place !== undefined) writeLine(below(toPrintable(place)))
   }
 
   ranCronjob({ name, outcome, ms, error }: News<'ranCronjob'>): void {

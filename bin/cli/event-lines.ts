@@ -1,5 +1,5 @@
 import { hideSecretsInUrl, toPrintable } from '../../src/kit/index.ts'
-import type { AttemptReport } from '../../src/operate/index.ts'
+import type { AttemptReport, RunReport } from '../../src/operate/index.ts'
 import { formatMs } from './dev-lines.ts'
 import { paint } from './format.ts'
 
@@ -11,6 +11,20 @@ export function formatDelivered(attempt: AttemptReport): string {
   const parts = [`event  ${symbol} ${routeOf(attempt)}`, reasonOf(attempt), formatMs(attempt.result.latencyMs)]
   if (attempt.outcome === 'retrying') parts.push(`again ${describeNext(attempt)}`)
   if (attempt.outcome === 'dead') parts.push(`dead: ${paint('cyan', `npx ${replayCommand(attempt)}`)}`)
+  return parts.join('   ')
+}
+
+/** Formats a run of a listener for the output of `dev`. */
+export function formatRan({ run, listener, verdict, latencyMs, reason, delayMs, attempt }: RunReport): string {
+  const isFailed = ['dead', 'lost', 'retrying'].includes(verdict)
+  const symbol = verdict === 'done' ? '✓' : isFailed ? paint('red', '✗') : '-'
+  const parts = [`run    ${symbol} ${listener}`]
+  if (verdict === 'discarded' || verdict === 'postponed') parts.push(verdict)
+  if (reason !== undefined) parts.push(toPrintable(reason.split('\n', 1)[0]!))
+  parts.push(formatMs(latencyMs))
+  if (verdict === 'retrying') parts.push(`again ${formatClock(Date.now() + delayMs)} (attempt ${attempt + 1})`)
+  if (verdict === 'repeated' || verdict === 'lost') parts.push('again, without counting')
+  if (verdict === 'dead') parts.push(`dead: ${paint('cyan', `npx waypost event:replay ${run}`)}`)
   return parts.join('   ')
 }
 

@@ -92,7 +92,7 @@ export default class EventList extends HostCommand {
         ? [{ title: 'DELAYED', cells: cells(({ delayed }) => String(delayed)) }]
         : []),
       { title: 'DEAD', cells: cells(({ dead }) => (dead === maxCounted ? `${dead}+` : String(dead))) },
-      { title: 'SCOPES', cells: cells(({ scopes }) => scopes.join(', ') || '-'), narrow: 'wrap', order: 2 },
+      { title: 'SCOPES', cells: cells(describeScopes), narrow: 'wrap', order: 2 },
       { title: 'SCHEMA', cells: cells(({ hasSchema }) => (hasSchema ? 'yes' : '-')) },
       { title: 'DESCRIPTION', cells: cells(describe), narrow: 'cut', minWidth: 11 },
     ])
@@ -108,16 +108,21 @@ function describeSubscriptions({ subscriptions, postponed }: ListedEvent): strin
   return counts.map(([state, count]) => `${count} ${state === 'active' ? active : state}`).join(', ') || '-'
 }
 
+function describeScopes({ scopes, isPrivate }: ListedEvent): string {
+  return isPrivate ? '(private)' : scopes.join(', ') || '-'
+}
+
 function describe({ description, isReleased }: ListedEvent): string {
   return isReleased ? (description ?? '-') : '(not in the active release)'
 }
 
-function toJson({ name, hasSchema, isReleased, ...event }: ListedEvent) {
+function toJson({ name, hasSchema, isPrivate, isReleased, ...event }: ListedEvent) {
   const { description, scopes, subscriptions, postponed, messages, delayed, pending, dead } = event
   return {
     event: name,
     ...(description === undefined ? {} : { description }),
     scopes,
+    private: isPrivate,
     schema: hasSchema,
     released: isReleased,
     subscriptions,

@@ -1,4 +1,4 @@
-import type { AttemptReport } from '../events/index.ts'
+import type { AttemptReport, RunReport } from '../events/index.ts'
 import type { Diagnostic } from '../kit/index.ts'
 import type { RequestReport } from '../runtime/index.ts'
 import type { CronjobReport } from '../jobs/index.ts'
@@ -16,6 +16,7 @@ export interface DevConsole {
   /** Project code failed outside of a request: a rejected promise that was not awaited, or a timer. */
   unhandledError(error: unknown): void
   delivered(attempt: AttemptReport): void
+  ranListener(report: RunReport): void
   ranCronjob(report: CronjobReport): void
   reloaded(event: DevReloaded): void
   reloadFailed(event: DevReloadFailed): void

@@ -249,7 +249,7 @@ export async function claimDevelopment(host: Host, port: number): Promise<Identi
 }
 
 /**
- * Delivers events in the background and shows each attempt.
+ * Delivers events in the background and runs listeners, and shows each attempt and run.
  * @returns a function that stops it and waits for running attempts
  */
 export function startDelivering({ options: { console }, server, identity }: DevSession): () => Promise<void> {
@@ -258,10 +258,7 @@ export function startDelivering({ options: { console }, server, identity }: DevS
     identity,
     recordsActivity: false,
     onAttempt: (attempt) => console.delivered(attempt),
-    onRun({ listener, attempt, verdict, reason }) {
-      const failed = verdict === 'dead' || verdict === 'retrying'
-      if (failed) console.warned(`Listener ${listener}, attempt ${attempt}, ${verdict}: ${reason ?? ''}`)
-    },
+    onRun: (report) => console.ranListener(report),
     onOutput: (line) => console.logged(readOutput(line)),
     onWait: (error) => console.warned(`Event delivery paused: ${messageOf(error)}`),
     onRecovered: () => console.warned('Event delivery continues'),

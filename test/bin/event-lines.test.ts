@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formatDelivered, formatFailedAttempt } from '../../bin/cli/event-lines.ts'
+import { formatDelivered, formatFailedAttempt, formatRan } from '../../bin/cli/event-lines.ts'
 
 const attempt: Parameters<typeof formatDelivered>[0] = {
   delivery: 'dlv_1',
@@ -21,6 +21,36 @@ test('a delivery in the log of dev shows event, endpoint, response and time, and
   assert.equal(start, `event  ✗ ${to}   timeout 15 s   15000 ms`)
   assert.match(next!, /^\d\d:\d\d:\d\d \(attempt 2 of 4\)$/)
   assert.equal(formatDelivered(dead), `event  ✗ ${to}   404   12 ms   dead: npx waypost event:replay dlv_1`)
+})
+
+const run: Parameters<typeof formatRan>[0] = {
+  run: 'run_1',
+  listener: 'bill',
+  event: 'order_paid',
+  attempt: 1,
+  verdict: 'done',
+  latencyMs: 12,
+  delayMs: 0,
+  reason: undefined,
+}
+
+test('a run of a listener in the log of dev shows how it ended, and what follows', () => {
+  assert.equal(formatRan(run), 'run    ✓ bill   12 ms')
+  assert.equal(
+    formatRan({ ...run, verdict: 'discarded', reason: 'no\u001B[2J' }),
+    'run    - bill   discarded   no [2J   12 ms',
+  )
+  assert.equal(formatRan({ ...run, verdict: 'postponed' }), 'run    - bill   postponed   12 ms')
+  const failed = { ...run, reason: 'no bank\nat src/bill.ts:3:11' }
+  assert.match(
+    formatRan({ ...failed, verdict: 'retrying', delayMs: 60_000 }),
+    /^run {4}✗ bill {3}no bank {3}12 ms {3}again \d\d:\d\d:\d\d \(attempt 2\)$/,
+  )
+  assert.equal(
+    formatRan({ ...failed, verdict: 'dead' }),
+    'run    ✗ bill   no bank   12 ms   dead: npx waypost event:replay run_1',
+  )
+  assert.equal(formatRan({ ...failed, verdict: 'lost' }), 'run    ✗ bill   no bank   12 ms   again, without counting')
 })
 
 test('a failure printed by event:execute shows when the next attempt is, or how to replay it', () => {

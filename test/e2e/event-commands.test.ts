@@ -61,6 +61,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
       event: 'todo_created',
       description: 'A to-do was created',
       scopes: [],
+      private: false,
       schema: true,
       released: true,
       subscriptions: { active: 1, paused: 0, disabled: 0 },

@@ -10,6 +10,8 @@ export interface ListedEvent {
   readonly description: string | undefined
   /** Subscribers need one of these scopes; if empty, every consumer may subscribe. */
   readonly scopes: readonly string[]
+  /** Whether it is only for listeners. */
+  readonly isPrivate: boolean
   /** Whether dispatched data is checked. */
   readonly hasSchema: boolean
   /** Whether the active release defines the event. Otherwise nothing is delivered. */
@@ -47,6 +49,7 @@ export async function listHostEvents({ system }: Host): Promise<readonly ListedE
       name,
       description: terms?.description,
       scopes: terms?.scopes ?? [],
+      isPrivate: terms?.private === true,
       hasSchema: terms?.schema !== undefined,
       isReleased: terms !== undefined,
       subscriptions: { active: 0, paused: 0, disabled: 0, ...subscriptions.get(name) },

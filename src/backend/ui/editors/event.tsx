@@ -16,7 +16,7 @@ import { eventTexts as texts, eventsTexts } from '../pages/event-texts.ts'
 /** The editor of an event. */
 export function EventEditor({ name }: { readonly name: string }) {
   const { data } = useQuery(definitionQuery)
-  const users = data?.events.find((one) => one.name === name)?.dispatched_by ?? []
+  const { dispatched_by: users = [], private: isPrivate = false } = data?.events.find((one) => one.name === name) ?? {}
   return (
     <EntryEditor section={sections.event} name={name}>
       {(edit, at) => (
@@ -31,13 +31,17 @@ export function EventEditor({ name }: { readonly name: string }) {
           >
             <JsonField edit={edit} at={`${at}/schema`} label={fieldTexts.json} />
           </SchemaPicker>
-          <ScopesPicker edit={edit} at={`${at}/scopes`} label={texts.scopes} description={texts.scopesText} />
+          {isPrivate ? (
+            <p>{texts.privateText}</p>
+          ) : (
+            <ScopesPicker edit={edit} at={`${at}/scopes`} label={texts.scopes} description={texts.scopesText} />
+          )}
           <section>
             <h2>{texts.dispatchedBy}</h2>
             {users.length === 0 ? <p className="soft">{eventsTexts.code}</p> : <Users uses={users} />}
           </section>
-          <SubscribeLink event={name} />
-          {config.isDevelopment ? <Listen event={name} /> : null}
+          {isPrivate ? null : <SubscribeLink event={name} />}
+          {config.isDevelopment && !isPrivate ? <Listen event={name} /> : null}
         </>
       )}
     </EntryEditor>

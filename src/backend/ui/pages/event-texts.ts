@@ -12,6 +12,7 @@ export const eventsTexts = {
   anyData: 'Any JSON.',
   notFound: 'The active release has no event with this name.',
   anyScope: 'any token with the scope consumer',
+  private: 'private: only for listeners',
 } as const
 
 export const eventTexts = {
@@ -26,6 +27,7 @@ export const eventTexts = {
   schemaText: 'The schema of the data that is delivered',
   anyData: 'Any JSON',
   scopes: 'Who may subscribe?',
+  privateText: 'This event is private: only listeners receive it, and clients cannot subscribe to it.',
   scopesText: 'Clients with one of these scopes. Without any, every client may subscribe.',
   dispatchedBy: 'Dispatched by',
 } as const

@@ -6,8 +6,9 @@ import { PageHeader } from '../components/page-header.tsx'
 import { SchemaView } from '../components/schema-view.tsx'
 import { SubscribeLink } from '../components/subscription.tsx'
 import { useCanEdit } from '../edit/draft.ts'
-import { buildTexts, whoTexts } from '../components/definition-texts.ts'
+import { buildTexts } from '../components/definition-texts.ts'
 import { eventsTexts as texts } from './event-texts.ts'
+import { Subscribers } from './events.tsx'
 
 const EventEditor = lazyPart(() => import('../editors/event.tsx'), 'EventEditor')
 
@@ -21,13 +22,18 @@ function EventView() {
     <DefinitionPage
       notFound={texts.notFound}
       find={({ events }, name) => events.find((one) => one.name === name)}
-      render={({ name, description, source, schema, scopes, dispatched_by: users }, { schemas }) => (
+      render={(
+        { name, description, source, schema, scopes, private: isPrivate, dispatched_by: users },
+        { schemas },
+      ) => (
         <>
           <PageHeader title={name} text={description ?? undefined} />
           <div className="stack-wide">
             <dl className="facts">
               <dt>{texts.scopes}</dt>
-              <dd>{scopes.length === 0 ? texts.anyScope : <bdi>{scopes.join(` ${whoTexts.or} `)}</bdi>}</dd>
+              <dd>
+                <Subscribers scopes={scopes} isPrivate={isPrivate} />
+              </dd>
               {source === null ? null : (
                 <>
                   <dt>{buildTexts.source}</dt>
@@ -55,7 +61,7 @@ function EventView() {
                 {users.length === 0 ? <p className="soft">{texts.code}</p> : <Users uses={users} />}
               </section>
             </div>
-            <SubscribeLink event={name} />
+            {isPrivate ? null : <SubscribeLink event={name} />}
           </div>
         </>
       )}

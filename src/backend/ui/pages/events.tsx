@@ -45,7 +45,11 @@ export function Page() {
           isMinor: true,
           render: ({ description }) => <span dir="auto">{description}</span>,
         },
-        { name: 'scopes', label: texts.scopes, render: ({ scopes }) => <Scopes scopes={scopes} /> },
+        {
+          name: 'scopes',
+          label: texts.scopes,
+          render: ({ scopes, private: isPrivate }) => <Subscribers scopes={scopes} isPrivate={isPrivate} />,
+        },
         {
           name: 'users',
           label: texts.dispatchedBy,
@@ -64,7 +68,15 @@ export function Page() {
   )
 }
 
-function Scopes({ scopes }: { readonly scopes: readonly string[] }) {
+/** Who may subscribe to an event. */
+export function Subscribers({
+  scopes,
+  isPrivate,
+}: {
+  readonly scopes: readonly string[]
+  readonly isPrivate: boolean
+}) {
+  if (isPrivate) return <span className="soft">{texts.private}</span>
   if (scopes.length === 0) return <span className="soft">{texts.anyScope}</span>
   return <bdi>{scopes.join(` ${whoTexts.or} `)}</bdi>
 }
