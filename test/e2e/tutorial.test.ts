@@ -109,7 +109,7 @@ test('the tutorial leads from an empty folder to a deployed API', { skip: lacksS
       await running.waitFor(/Ready in/)
       shell.replacements.set('localhost:3000', `localhost:${port}`)
     } else if (language === 'sh') {
-      const [commands, served] = code.split(/^npx waypost serve\n/m) as [string, string | undefined]
+      const [commands, served] = code.split(/^npx waypost serve --cron\n/m) as [string, string | undefined]
       await type(shell, commands)
       if (served !== undefined) await checkServer(shell, start)
     } else if (language === 'json') {
@@ -135,7 +135,7 @@ async function checkServer(
     value,
   ])
   assert.equal(variables.length, 3, lines)
-  const [running, port] = await start('serve', Object.fromEntries(variables) as Record<string, string>)
+  const [running, port] = await start('serve --cron', Object.fromEntries(variables) as Record<string, string>)
   await running.waitFor(/Serving/)
   assert.equal((await send(port, { path: '/v1/summary' })).status, 401)
 }
