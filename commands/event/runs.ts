@@ -52,12 +52,13 @@ function describeResult({ outcome, state, progress, progressText }: ListedRun): 
   return toPrintable(outcome?.split('\n', 1)[0] ?? '-')
 }
 
-function toJson({ createdAt, dueAt, finishedAt, latencyMs, outcome, progress, progressText, ...run }: ListedRun) {
+function toJson({ createdAt, dueAt, startedAt, finishedAt, latencyMs, outcome, progress, progressText, ...run }: ListedRun) {
   const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString())
   return {
     ...run,
     created: time(createdAt),
     due: time(dueAt),
+    started: time(startedAt),
     finished: time(finishedAt),
     latency_ms: latencyMs ?? null,
     outcome: outcome ?? null,

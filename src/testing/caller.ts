@@ -7,6 +7,9 @@ import { testErrors } from './errors.ts'
 import type { EventTrap } from './event-trap.ts'
 import { writeBody, type UnchangedBody } from './write-body.ts'
 
+/** That of Node, even while a test has replaced the global one for the code of its actions. */
+const { fetch } = globalThis
+
 type SentBody<Key extends RouteKey> =
   | (RouteOf<Key> extends { readonly sent: infer Sent } ? Sent : RouteOf<Key>['body'])
   | (RouteOf<Key> extends { readonly bodies: object } | { readonly contentType: string } ? UnchangedBody : never)

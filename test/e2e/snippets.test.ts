@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { rm, symlink } from 'node:fs/promises'
+import { mkdtempDisposable, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import { parse, stringify } from 'yaml'
 import { checkout, cleanEnvironment } from '../support/cli.ts'
-import { makeProject, type TestProject } from '../support/project.ts'
+import { linkDependencies, makeProject, openProject, type TestProject } from '../support/project.ts'
 import { longTest } from '../support/forms.ts'
 
 const run = promisify(execFile)
@@ -29,6 +31,8 @@ function completeTests(snippets: readonly string[]): string[] {
     .map((text, index) => `test('snippet ${index}', async () => {\n${text}\nawait app.inject("GET /todo")\n})\n`)
   return [...snippets.filter(isFile), [...lines, ...tests].join('\n')]
 }
+
+type Sections = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 /** Routes that snippets name beside those of the to-do project. */
 const routes = `
@@ -135,6 +139,36 @@ describe('the snippets of the guides', () => {
     await project.write('src/typed.ts', usesTypes)
     assert.match(await project.ok('migrate'), /Wrote      migrations\/System\/tables\.ts/)
     assert.match((await project.run('validate --types')).stdout, /^No problems: /)
+  })
+
+  it('of the guide to listeners are a project whose tests pass', async () => {
+    const [bill, queue] = readSnippets('docs/listeners.md', 'yaml').map((text) => parse(text)) as [Sections, Sections]
+    const order = { '/order': { methods: { POST: { public: true, rate: 'order', action: 'src/order.ts' } } } }
+    const rate = { order: { limit: 60, window: '1m', by: 'address' } }
+    const sections = Object.entries({ ...queue, rate, routes: { ...queue['routes'], ...order } })
+    const merged = Object.fromEntries(sections.map(([name, section]) => [name, { ...section, ...bill[name] }]))
+    const files = ['src/bill.ts', 'test/bill.test.ts', 'src/order-report.ts', 'src/cancel-report.ts']
+    files.push('src/make-report.ts', 'src/nightly.ts', 'test/report.test.ts')
+    const snippets = readSnippets('docs/listeners.md', 'ts')
+    assert.equal(snippets.length, files.length)
+    await using home = await mkdtempDisposable(path.join(tmpdir(), 'waypost-listeners-page-'))
+    const project = openProject(home.path, {}, async () => undefined)
+    await linkDependencies(home.path)
+    for (const [index, text] of snippets.entries()) await project.write(files[index]!, text)
+    await project.write('waypost.yml', stringify(merged))
+    await project.write('package.json', '{ "type": "module" }')
+    await project.write('tsconfig.json', readFileSync(path.join(checkout, 'templates/empty/tsconfig.json'), 'utf8'))
+    await project.write(
+      'src/order.ts',
+      `import type { Action, Context, Request } from 'waypost'
+      export default class Order implements Action<'POST /order'> {
+        handle(_: Request<'POST /order'>, context: Context) { return context.dispatch('order_paid', { order_id: 1 }) }
+      }`,
+    )
+    assert.match((await project.run('validate --types')).stdout, /^No problems: /)
+    const env = cleanEnvironment()
+    const { stdout } = await run(process.execPath, ['--test', '--test-reporter=spec'], { cwd: home.path, env })
+    assert.match(stdout, /^ℹ pass 2$/m)
   })
 
   // In CI, template-tests.test.ts runs tests of projects, and the test above checks the types of these.

@@ -29,6 +29,7 @@ routes:
   /bytes: { methods: { GET: { public: true, action: src/bytes.ts } } }
   /events: { methods: { GET: { public: true, response: { content: { text/event-stream: {} } }, action: src/events.ts } } }
   /lines: { methods: { GET: { public: true, response: { content: { application/jsonl: {} } }, action: src/lines.ts } } }
+  /fetched: { methods: { GET: { public: true, action: src/fetched.ts } } }
   /fail: { methods: { GET: { public: true, action: src/fail.ts } } }
   /made: { methods: { POST: { public: true, action: src/made.ts } } }
 event: { made: { description: Made, scopes: [mine] } }
@@ -57,6 +58,7 @@ const files = {
     })()`,
   ),
   'src/lines.ts': actionFile('return [1, [2], { data: 3 }]'),
+  'src/fetched.ts': actionFile('return [await (await fetch("http://127.0.0.1:9")).json()]'),
   'src/fail.ts': actionFile(`throw new Error('out of milk')`),
   'src/tidy.ts': actionFile(`await context.dispatch('made', { at: context.now().getTime(), ...request.params })`),
   'src/made.ts': actionFile(`await context.dispatch('made', request.body); return {}`),
@@ -117,6 +119,12 @@ test('a stream of values is read as it arrives, and closed by leaving the loop',
   const lines: unknown[] = []
   for await (const line of (await app.inject('GET /lines')).body) lines.push(line)
   assert.deepEqual(lines, [1, [2], { data: 3 }])
+})
+
+test('a test that replaces the global "fetch" replaces that of actions, and not that of its requests', async (t) => {
+  await using app = await createTestApp({ folder })
+  t.mock.method(globalThis, 'fetch', async () => Response.json({ n: 1 }))
+  assert.deepEqual((await app.inject('GET /fetched')).body, [{ n: 1 }])
 })
 
 test('two concurrent apps are independent', async () => {
