@@ -152,6 +152,23 @@ onBothDatabases('runs of listeners', (world) => {
     assert.deepEqual(data, ['{"id":7}'])
   })
 
+  test('are stored for a delayed event whose event was removed, once a release declares it again', async () => {
+    listen(world(), { name: 'one' })
+    const { catalog } = world()
+    const dispatcher = makeDispatcher(world().system, catalog)
+    await dispatcher.store([dispatcher.prepare({ event: 'note', data: 7, delay: '1h' })])
+    world().clock.forward(hour)
+    world().catalog = { other_note: {} }
+    await world().execute()
+    assert.deepEqual(await runs(world()), [])
+    world().catalog = catalog
+    await run(world(), async () => ({ kind: 'done' }))
+    assert.deepEqual(
+      (await runs(world())).map(({ status }) => status),
+      ['done'],
+    )
+  })
+
   test('can be replayed, made due and cancelled by administrators', async () => {
     const { system } = world()
     listen(world(), { name: 'one' })

@@ -69,5 +69,17 @@ for (const kind of systemKinds) {
       assert.deepEqual(await prune(), { waypost_message: 2 }, 'that no deliveries waitinging for any more')
       assert.deepEqual(await counts(), { noted: [6, 3], gone: [2, 1] })
     })
+
+    test('the same applies to delayed events that are due', async () => {
+      const { db } = opened.host.system
+      const rows = ['noted', 'gone'].flatMap((event) =>
+        [29, 31, -31].map((age) => {
+          const at = Date.now() - age * day
+          return { id: makeSortedId('dly_', at), event, key: null, data: '1', users: null, due_at: at, created_at: 1 }
+        }),
+      )
+      await db.insertInto('waypost_delayed').values(rows).execute()
+      assert.deepEqual(await prune(), { waypost_delayed: 1 })
+    })
   })
 }

@@ -18,7 +18,7 @@ const maxMessagesScanned = 500
 
 /**
  * Whether there are messages whose fan-out has not begun, messages whose fan-out is partly done, and delayed events that are
- * due. Of messages, ignores events that the active release does not declare, because their scopes are unknown.
+ * due. Ignores events that the active release does not declare, because their scopes and listeners are unknown.
  */
 export async function findMessages(
   system: System,
@@ -31,7 +31,7 @@ export async function findMessages(
         select 1 from (select fan_cursor from ${waiting} order by created_at limit ${maxMessagesScanned}) oldest
         where oldest.fan_cursor is not null
       ) then 1 else 0 end as begun,
-      case when ${isDelayedDue(system)} then 1 else 0 end as delayed`.execute(system.db)
+      case when ${isDelayedDue(system, catalog)} then 1 else 0 end as delayed`.execute(system.db)
   return { fresh: rows[0]?.fresh === 1, begun: rows[0]?.begun === 1, delayed: rows[0]?.delayed === 1 }
 }
 

@@ -14,15 +14,20 @@ interface Options {
 }
 
 /**
- * Deletes the messages and deliveries of events, and the runs of listeners, that the active release does not declare, after the same time as finished
- * ones, in case a later release declares the events again. Keeps everything that waits for another reason, such as a
+ * Deletes the messages, delayed events and deliveries of events, and the runs of listeners, that the active release does not
+ * declare, after the same time as finished ones, in case a later release declares the events again. Keeps everything that waits for another reason, such as a
  * missing worker or a paused subscription, regardless of age. Deletes nothing before the first deployment.
  * @returns the number of deleted rows
  */
 export async function pruneUndeclared(
   system: System,
   options: Options,
-): Promise<readonly (readonly [table: 'waypost_message' | 'waypost_delivery' | 'waypost_run', rows: number])[]> {
+): Promise<
+  readonly (readonly [
+    table: 'waypost_message' | 'waypost_delayed' | 'waypost_delivery' | 'waypost_run',
+    rows: number,
+  ])[]
+> {
   const release = await loadActiveRelease(system)
   if (release === undefined || options.signal?.aborted) return []
   const { keep } = options.settings
@@ -39,6 +44,8 @@ export async function pruneUndeclared(
   const messages = sql`select d.id from waypost_message d
     where d.fanned_out_at is null and d.created_at < ${options.now - keep.messages} and ${isUndeclared(sql`d.event`)}
     order by d.created_at`
+  const delayed = sql`select d.id from waypost_delayed d
+    where d.due_at < ${options.now - keep.messages} and ${isUndeclared(sql`d.event`)} order by d.due_at, d.id`
   const isRemoved = sql`d.listener not in (${sql.join(['', ...Object.keys(release.manifest.listeners ?? {})])})`
   const runs = (key: RawBuilder<unknown>) => sql`select d.id from waypost_run d
     where d.status = 'pending' and d.exclusive_key ${key} and ${isRemoved} and d.due_at < ${before}`
@@ -47,6 +54,7 @@ export async function pruneUndeclared(
     ['waypost_run', await deleteAll(system, { table: 'waypost_run', chosen: runs(sql`is not null`), ...options })],
     ['waypost_delivery', await deleteAll(system, { table: 'waypost_delivery', chosen: fresh, ...options })],
     ['waypost_delivery', await deleteAll(system, { table: 'waypost_delivery', chosen: later, ...options })],
+    ['waypost_delayed', await deleteAll(system, { table: 'waypost_delayed', chosen: delayed, ...options })],
     ['waypost_message', await deleteAll(system, { table: 'waypost_message', chosen: messages, ...options })],
   ]
 }

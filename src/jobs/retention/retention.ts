@@ -156,7 +156,7 @@ export const prunedSeparately: readonly (keyof SystemTables)[] = [
   'waypost_artifact',
   'waypost_activation',
   'waypost_file',
-  'waypost_delayed', // becomes a message when it is due
+  'waypost_delayed', // becomes a message when it is due, if the active release declares its event
 ]
 
 /** Tables with one row for each thing that a user created or configured, or with a fixed number of rows. */
