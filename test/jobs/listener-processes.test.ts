@@ -24,6 +24,8 @@ export default class {
     appendFileSync(process.env.LEDGER, process.pid + '\\n')
     if (body.do === 'loop') for (;;);
     if (body.do === 'slow') await pause(450)
+    if (body.do === 'handle') setInterval(() => undefined, 1000)
+    if (body.do === 'print') for (let n = 0; n < 20; n++) process.stdout.write('x'.repeat(2 ** 20))
   }
 }
 `
@@ -114,6 +116,35 @@ describe('processes of listeners', () => {
     assert.equal(process.kill(pid, 0), true)
     parent.kill('SIGKILL')
     await until('the process has ended', async () => !(await isAlive(pid)))
+  })
+
+  test('that print without end pass it on in parts, and those that keep something open end with their worker', async () => {
+    await writeFile(path.join(folder, 'ledger'), '')
+    const { id } = (await loadActiveRelease(host.system))!
+    let [printed, longest] = [0, 0]
+    const executor = new ChildExecutor({
+      host,
+      count: 1,
+      releaseId: () => id,
+      memory: () => 2 ** 28,
+      onError: (error) => assert.fail(String(error)),
+      onOutput(line) {
+        printed += line.length
+        longest = Math.max(longest, line.length)
+      },
+    })
+    const execute = (what: string) =>
+      executor.execute({ ...claimed, id: `run_${what}`, data: JSON.stringify({ do: what }) }, terms)
+    assert.deepEqual(
+      (await Promise.all([execute('print'), execute('handle')])).map(({ kind }) => kind),
+      ['done', 'done'],
+    )
+    // The last part is passed on when the process has ended.
+    await until('nearly all was printed', () => printed > 20 * 2 ** 20 - 2 ** 17)
+    await executor.close()
+    await until('all was printed', () => printed === 20 * 2 ** 20)
+    assert.ok(longest < 2 ** 18, `${longest} characters`)
+    for (const pid of await ledger()) assert.equal(await isAlive(Number(pid)), false)
   })
 
   test('with "once" on SQLite, a blocked one ends soon, and runs that wait for their turn do not fail', async () => {

@@ -18,6 +18,7 @@ import { until } from '../support/until.ts'
 const code = `
 import { appendFileSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'waypost'
 export default class {
   async handle({ body, message, params }, context) {
     const note = (text) => appendFileSync(process.env.LEDGER, text + '\\n')
@@ -32,6 +33,10 @@ export default class {
           throw context.retryAt(new Date(Date.now() + 50))
         return
       case 'exit': return process.exit(3)
+      case 'stop': process.kill(process.pid, 'SIGSTOP'); return pause(5000)
+      case 'kill': process.kill(process.pid, 'SIGKILL'); return pause(5000)
+      case 'query': await sql.raw("with recursive c(n) as (select 1 union all select n + 1 from c where n < 1e8) select max(n) from c")
+        .execute(context.connection('System')); return
       case 'loop': for (;;);
       case 'hang': return new Promise(() => undefined)
       case 'reject': Promise.reject(new Error('unhandled')); return pause(5000)
@@ -185,6 +190,9 @@ for (const kind of chooseKinds('sqlite'))
       ['hang', /took longer than 1 s/, longTest],
       ['reject', /Its process ended|unhandled/, longTest],
       ['heap', /Its process (ended|used)/, longTest],
+      ['kill', /Its process ended: SIGKILL/, longTest],
+      ['stop', /took longer than 1 s/, longTest],
+      ['query', /took longer than 1 s/, longTest],
     ] as const)
       void declare(`a run that does "${what}" fails and does not take the runs beside it with it`, async () => {
         await dispatch({ do: what }, { do: 'slow', n: 1, ms: 400 }, { do: 'slow', n: 2, ms: 400 })

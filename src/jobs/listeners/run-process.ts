@@ -246,12 +246,15 @@ const maxLine = 64 * 1024
 /** Calls a function with each line that a process prints; longer ones are divided. */
 function readLines(stream: Readable | null, onLine: ((line: string) => void) | undefined): void {
   let rest = ''
-  stream?.setEncoding('utf8').on('data', (text: string) => {
+  const end = () => {
+    if (rest !== '') onLine?.(rest)
+    rest = ''
+  }
+  stream?.setEncoding('utf8').on('end', end)
+  stream?.on('data', (text: string) => {
     const lines = (rest + text).split('\n')
     rest = lines.pop()!
     for (const line of lines) onLine?.(line)
-    if (rest.length < maxLine) return
-    onLine?.(rest)
-    rest = ''
+    if (rest.length >= maxLine) end()
   })
 }
