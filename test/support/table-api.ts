@@ -62,6 +62,7 @@ export interface TableApi extends AsyncDisposable {
 export const users = {
   ann: '0190a0a0-0000-7000-8000-00000000000a',
   bob: '0190b0b0-0000-7000-8000-00000000000b',
+  cid: '0190c0c0-0000-7000-8000-00000000000c',
 } as const
 
 const schemas = makeSchemaCache()
@@ -186,6 +187,7 @@ async function makeMethod(
       try {
         const result = await action.handle({ method, url: where, params, query, body: call.body, headers }, context)
         const answer = toResult(result, Math.min(...Object.keys(responses).map(Number)))
+        if (answer.headers['content-type'] === 'text/csv') return assertDescribed(answer)
         const { payload, dropped } = write(answer.status, answer.body, undefined)
         if (dropped !== undefined) throw new Error(`${route} does not describe ${dropped.join()}`)
         const body: unknown = payload === undefined ? null : JSON.parse(payload as string)
@@ -242,8 +244,12 @@ function toProblem(error: unknown, { method, request, body }: Failed): Result {
   return { status: 409, body: { detail: conflict.message, errors: conflict.problems }, headers: {} }
 }
 
-function makeContext({ user = users.ann, scopes = [], now = '2026-11-23T12:00:00.000Z' }: Call, db: unknown): Context {
+function makeContext(
+  { user = users.ann, scopes = [], now = '2026-11-23T12:00:00.000Z', headers = {} }: Call,
+  db: unknown,
+): Context {
   return {
+    accepts: headers['accept'] ?? 'application/json',
     connection: () => db,
     problem: (status: number, detail: string) => new Problem(status, detail),
     respond: (status: number, body: unknown, headers: never) => new Responded(status, body, headers),

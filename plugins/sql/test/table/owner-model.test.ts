@@ -4,29 +4,36 @@ import { startPostgres, type TestPostgres } from '../../../../test/support/postg
 import { fc, runs } from '../../../../test/support/property.ts'
 import { openTableApi, users, type TableApi } from '../../../../test/support/table-api.ts'
 import { openTicketOptions } from './owner-tables.ts'
-import { chooseKinds } from '../../../../test/support/forms.ts'
+import { isLong } from '../../../../test/support/forms.ts'
 
-/** Rows by their position among all rows of both users; some positions have no row. */
-const row = fc.nat({ max: 5 })
+const names = ['ann', 'bob', 'cid'] as const
+type Name = (typeof names)[number]
+
+/** Rows by their position among all rows of the users; some positions have no row. */
+const row = fc.nat({ max: 8 })
+/** The order of these texts differs between the databases, and `bad` violates a constraint. */
+const title = fc.constantFrom('a', 'b', 'B', 'ä', 'bad')
 const reference = fc.option(row, { freq: 4 })
 const step = fc.record({
-  method: fc.constantFrom('GET', 'GET', 'POST', 'POST', 'PUT', 'PATCH', 'DELETE'),
+  method: fc.constantFrom('GET', 'GET', 'NEXT', 'NEXT', 'POST', 'POST', 'PUT', 'PATCH', 'DELETE'),
   where: fc.constantFrom('ticket', 'note', 'reply', 'mark', 'task', 'ticket/note', 'named'),
   isList: fc.boolean(),
   row,
   parent: row,
-  title: fc.constantFrom('a', 'b', 'bad'),
+  title,
   ticket: reference,
   note: reference,
   version: fc.option(fc.integer({ min: 1, max: 2 }), { nil: undefined }),
-  query: fc.nat({ max: 13 }),
+  query: fc.nat({ max: 16 }),
+  isCsv: fc.boolean(),
+  isShort: fc.boolean(),
   /** More rows in the same request, by their titles, each with a reference; or the notes of a new ticket. */
-  more: fc.option(fc.array(fc.tuple(fc.constantFrom('a', 'b', 'bad', 'c'), reference), { maxLength: 3 }), {
+  more: fc.option(fc.array(fc.tuple(title, reference), { maxLength: 3 }), {
     freq: 2,
     nil: undefined,
   }),
 })
-const all = ['', 'count=true', 'id=ID', 'limit=1', 'any=(id:ID,id:0)&count=true', 'id.not=ID']
+const all = ['', 'count=true', 'id=ID', 'limit=1', 'any=(id:ID,id:0)&count=true', 'id.not=ID', 'limit=2&id.gt=0']
 /** The queries of lists. `ID` is a row of one of the users. */
 const queries = {
   ticket: [
@@ -38,6 +45,8 @@ const queries = {
     'q=a&count=true',
     'q=-a&embed=notes',
     'q=b*&rank=true',
+    'sort=-title&limit=1',
+    'sort=title&limit=1&embed=notes',
   ],
   note: [
     'embed=ticket,tasks',
@@ -54,16 +63,18 @@ const queries = {
     'ticket.title=a&count=true',
     'note.text=b&embed=note',
     'any=(ticket.title:b,note.text:a,id:ID)',
+    'sort=name&limit=1',
+    'sort=-ticket_id,name&limit=1',
   ],
 } as const
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
-const steps = fc.array(fc.tuple(fc.boolean(), step), { minLength: 5, maxLength: 25 })
+const steps = fc.array(fc.tuple(fc.constantFrom(...names), step), { minLength: 5, maxLength: 40, size: 'max' })
 
 /** Each user begins with two tickets, two notes, a reply, a mark and a task. */
 const first = (['ticket', 'ticket', 'note', 'note', 'reply', 'mark', 'task'] as const).flatMap((where, index) =>
-  [true, false].map((isAnn): readonly [boolean, Step] => [
-    isAnn,
+  names.map((name): readonly [Name, Step] => [
+    name,
     {
       method: 'POST',
       where,
@@ -71,42 +82,48 @@ const first = (['ticket', 'ticket', 'note', 'note', 'reply', 'mark', 'task'] as 
       row: 0,
       parent: 0,
       title: 'a',
-      ticket: index % 2 === 0 ? 0 : 2,
+      ticket: index % 2 === 0 ? 0 : 3,
       note: null,
       version: undefined,
       query: 0,
+      isCsv: false,
+      isShort: false,
       more: undefined,
     },
   ]),
 )
 
+/** PostgreSQL compares texts by code points, or as people of a language sort them. */
+const databases = [
+  { kind: 'sqlite' as const, locale: undefined },
+  { kind: 'postgresql' as const, locale: undefined },
+  { kind: 'postgresql' as const, locale: 'de-DE' },
+].filter(({ kind, locale }) => isLong || (kind === 'postgresql' && locale !== undefined))
+
 /**
- * Sends the steps of Ann, and between them those of Bob, who knows all ids. What Ann gets, and her rows in the end, must be
- * as if Bob had not been there. The ids of his rows are the only trace: hers are fixed by their order here.
+ * Sends the steps of three users who know all ids. What one of them gets, and the rows of this one in the end, must be as if
+ * the others had not been there. The ids of their rows are the only trace: those of one are fixed by their order here.
  */
-for (const kind of chooseKinds('postgresql')) {
-  describe(`rows of two users in five tables, ${kind}`, () => {
+for (const { kind, locale } of databases) {
+  describe(`rows of three users in five tables, ${kind}${locale === undefined ? '' : ` with the locale ${locale}`}`, () => {
     let postgres: TestPostgres | undefined
     let api: TableApi
     before(async () => {
       if (kind === 'postgresql') postgres = await startPostgres()
-      api = await openTableApi(openTicketOptions(kind, await postgres?.createDatabase()))
+      api = await openTableApi(openTicketOptions(kind, await postgres?.createDatabase(locale)))
     })
     after(async () => {
       await api[Symbol.asyncDispose]()
       await postgres?.stop()
     })
 
-    test('no sequence of requests of one lets another read, change, block or detect a row', async () => {
+    test('no sequence of requests of some lets another read, change, block or detect a row', async () => {
       await fc.assert(
-        fc.asyncProperty(steps, async (chosen) => {
+        fc.asyncProperty(steps, fc.constantFrom(...names), async (chosen, watcher) => {
           const all = [...first, ...chosen]
-          const together = await play(all, api)
-          const alone = await play(
-            all.filter(([isAnn]) => isAnn),
-            api,
-          )
-          assert.deepEqual(together, alone)
+          const together = await play(all, watcher, api)
+          const own = all.filter(([name]) => name === watcher)
+          assert.deepEqual(together, await play(own, watcher, api))
         }),
         { numRuns: runs(400) },
       )
@@ -118,20 +135,22 @@ const tables = ['ticket', 'note', 'reply', 'mark', 'task'] as const
 
 const makeIds = (): Ids => ({ ticket: [], note: [], reply: [], mark: [], task: [] })
 
-/** @returns what Ann sees: her answers, and her rows in the end */
-async function play(all: readonly (readonly [boolean, Step])[], api: TableApi): Promise<unknown> {
+/** @returns what the watcher sees: the answers, and the own rows in the end */
+async function play(all: readonly (readonly [Name, Step])[], watcher: Name, api: TableApi): Promise<unknown> {
   for (const table of tables.toReversed()) await api.execute(`delete from app_${table}`)
   const world: World = {
     api,
-    ids: { ann: makeIds(), bob: makeIds() },
+    ids: { ann: makeIds(), bob: makeIds(), cid: makeIds() },
+    watcher,
+    next: new Map(),
   }
   const seen: unknown[] = []
-  for (const [isAnn, one] of all) {
-    const answer = await send(one, isAnn ? 'ann' : 'bob', world)
-    if (isAnn) seen.push(answer)
+  for (const [name, one] of all) {
+    const answer = await send(one, name, world)
+    if (name === watcher) seen.push(answer)
   }
   for (const table of tables) {
-    const { body } = await api.call(`GET /${table}`, { user: users.ann, query: { limit: 100, count: true } })
+    const { body } = await api.call(`GET /${table}`, { user: users[watcher], query: { limit: 100, count: true } })
     seen.push(rename(body, world))
   }
   return seen
@@ -141,23 +160,32 @@ type Ids = Readonly<Record<(typeof tables)[number], number[]>>
 
 interface World {
   readonly api: TableApi
-  readonly ids: Readonly<Record<'ann' | 'bob', Ids>>
+  readonly ids: Readonly<Record<Name, Ids>>
+  readonly watcher: Name
+  /** The next page of the last list of each user that has one. */
+  readonly next: Map<Name, Page>
 }
 
 /** An id that no row has. */
 const none = 999_999
 
-/** Even positions are rows of the caller, odd ones rows of the other user, which do not exist if that user is not there. */
-function idOf(
-  table: (typeof tables)[number],
-  position: number,
-  { own, ids }: { own: 'ann' | 'bob'; ids: World['ids'] },
-) {
-  const owner = position % 2 === 0 ? own : own === 'ann' ? 'bob' : 'ann'
-  return ids[owner][table][Math.floor(position / 2)] ?? none
+/** Every third position is a row of the caller; the rows of the others do not exist if they are not there. */
+function idOf(table: (typeof tables)[number], position: number, { own, ids }: { own: Name; ids: World['ids'] }) {
+  const owner = names[(names.indexOf(own) + position) % names.length]!
+  return ids[owner][table][Math.floor(position / names.length)] ?? none
 }
 
-async function send(one: Step, name: 'ann' | 'bob', world: World): Promise<unknown> {
+interface Page {
+  readonly path: string
+  readonly query: string
+  readonly isCsv: boolean
+}
+
+async function send(one: Step, name: Name, world: World): Promise<unknown> {
+  if (one.method === 'NEXT') {
+    const page = world.next.get(name)
+    return page && readPage(page, name, world)
+  }
   const { api, ids } = world
   const of = (table: (typeof tables)[number], position: number | null) =>
     position === null ? null : idOf(table, position, { own: name, ids })
@@ -192,14 +220,48 @@ async function send(one: Step, name: 'ann' | 'bob', world: World): Promise<unkno
     : more === undefined
       ? first
       : [first, ...more.map(([title, ticket]) => bodyOf(title, ticket))]
+  const query = queryOf(one, isList, String(of(table, one.row)))
+  if (isList && method === 'GET') return readPage({ path: base, query, isCsv: one.isCsv }, name, world)
   const result = await api.call(`${method} ${base}${isList ? '' : `/${of(table, one.row)}`}`, {
     user: users[name],
     ...(['POST', 'PUT', 'PATCH'].includes(method) && { body }),
-    ...(method === 'GET' && { query: queryOf(one, isList, String(of(table, one.row))) }),
+    ...(method === 'GET' && { query }),
     ...(one.version !== undefined && { headers: { 'if-match': `"${one.version}"` } }),
   })
   if (method === 'POST' && result.status < 300) remember(result.body, ids[name], table)
   return [method, one.where, result.status, result.headers['etag'], rename(result.body, world)]
+}
+
+/** Reads a page, and keeps which one is the next. */
+async function readPage({ path, query, isCsv }: Page, name: Name, world: World): Promise<unknown> {
+  const headers = isCsv ? { accept: 'text/csv' } : {}
+  const { status, body, headers: sent } = await world.api.call(`GET ${path}`, { user: users[name], query, headers })
+  const link = /^<\?(.*)>/.exec(sent['link'] ?? '')?.[1]
+  const next = isCsv ? link : nextOf(body, query)
+  if (next !== undefined) world.next.set(name, { path, query: next, isCsv })
+  const isTable = isCsv && status === 200
+  return [
+    path.replaceAll(/\d+/g, 'ID'),
+    status,
+    next !== undefined,
+    rename(isTable ? readCsv(String(body)) : body, world),
+  ]
+}
+
+function nextOf(body: unknown, query: string): string | undefined {
+  const { next } = Object(body) as { readonly next?: string | null }
+  if (typeof next !== 'string') return undefined
+  const parameters = new URLSearchParams(query)
+  parameters.set('after', next)
+  return parameters.toString()
+}
+
+/** Reads rows whose values need no quotes. */
+function readCsv(text: string): readonly object[] {
+  const [header = '', ...lines] = text.trimEnd().split('\r\n')
+  const columns = header.split(',')
+  const toValue = (cell: string) => (cell === '' ? null : /^\d+$/.test(cell) ? Number(cell) : cell)
+  return lines.map((line) => Object.fromEntries(line.split(',').map((cell, index) => [columns[index], toValue(cell)])))
 }
 
 interface NewRow {
@@ -216,26 +278,23 @@ function remember(body: NewRow | readonly NewRow[], ids: Ids, table: (typeof tab
 }
 
 /** Returns the query of a list, or of a row, which only has what is embedded. */
-function queryOf({ where, query }: Step, isList: boolean, id: string): string {
+function queryOf({ where, query, isCsv, isShort }: Step, isList: boolean, id: string): string {
   const ofTable = where in queries ? queries[where as keyof typeof queries] : undefined
   const possible: readonly string[] = ofTable === undefined ? all.slice(0, 2) : [...all, ...ofTable]
-  const text = (possible[query % possible.length] ?? '').replaceAll('ID', id)
-  return isList
-    ? text
-    : text
-        .split('&')
-        .filter((part) => part.startsWith('embed='))
-        .join('&')
+  const parts = (possible[query % possible.length] ?? '').replaceAll('ID', id).split('&')
+  if (!isList) return parts.filter((part) => part.startsWith('embed=')).join('&')
+  if (isShort && !parts.some((part) => part.startsWith('limit='))) parts.push('limit=1')
+  return parts.filter((part) => !isCsv || !/^(embed|count)=/.test(part)).join('&')
 }
 
 /** Replaces ids by their position among those of the user, because sequences also count the rows of others. */
-function rename(value: unknown, { ids }: World): unknown {
+function rename(value: unknown, { ids, watcher }: World): unknown {
   const text = JSON.stringify(value, (key, one: unknown) => {
     const table = key === 'id' ? undefined : key.replace('_id', '')
     if (key === 'next') return one === null ? null : 'more'
-    if (typeof one !== 'number' || (table !== undefined && !(table in ids.ann))) return one
+    if (typeof one !== 'number' || (table !== undefined && !(table in ids[watcher]))) return one
     const found = (table === undefined ? tables : [table as 'note']).flatMap((name) => {
-      const position = ids.ann[name].indexOf(one)
+      const position = ids[watcher][name].indexOf(one)
       return position === -1 ? [] : [`${name} ${position}`]
     })
     // Tables have sequences of their own, so one number can be an id of several.

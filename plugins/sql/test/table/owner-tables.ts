@@ -69,12 +69,14 @@ export const ticketTables: Readonly<Record<string, TableSnapshot>> = {
 export const ticketApi = {
   Tickets: {
     table: 'app_ticket',
+    csv: true,
     columns: ['id', 'title', 'status'],
     write: ['title'],
     where: { status: 1 },
     owner: { column: 'user_id', unless: 'ticket.all' },
     bulk: 4,
     filter: ['id', 'title'],
+    sortable: ['title'],
     search: ['title'],
     embed: {
       notes: { from: 'Notes', by: 'ticket_id', limit: 2, write: true },
@@ -83,6 +85,7 @@ export const ticketApi = {
   },
   Notes: {
     table: 'app_note',
+    csv: true,
     columns: ['id', 'ticket_id', 'text'],
     owner: { through: 'ticket_id' },
     version: 'version',
@@ -93,6 +96,7 @@ export const ticketApi = {
   },
   NotesOf: {
     table: 'app_note',
+    csv: true,
     columns: ['id', 'text'],
     where: { ticket_id: '$params.ticket_id' },
     owner: { through: 'ticket_id' },
@@ -103,6 +107,7 @@ export const ticketApi = {
   },
   Replies: {
     table: 'app_reply',
+    csv: true,
     columns: ['id', 'note_id', 'text'],
     owner: { through: 'note_id' },
     filter: ['id', 'text', 'note.text'],
@@ -110,6 +115,7 @@ export const ticketApi = {
   },
   Marks: {
     table: 'app_mark',
+    csv: true,
     columns: ['id', 'reply_id', 'text'],
     owner: { through: 'reply_id' },
     filter: ['id', 'text', 'reply.text'],
@@ -117,10 +123,12 @@ export const ticketApi = {
   },
   Tasks: {
     table: 'app_task',
+    csv: true,
     columns: ['id', 'ticket_id', 'note_id', 'shelf_id', 'name'],
     owner: 'user_id',
     version: 'version',
     filter: ['id', 'name', 'ticket.title', 'note.text'],
+    sortable: ['name', 'ticket_id'],
     embed: { ticket: { from: 'Tickets', by: 'ticket_id' }, note: { from: 'Notes', by: 'note_id' } },
     bulk: 4,
   },
