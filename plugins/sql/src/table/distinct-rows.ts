@@ -3,7 +3,8 @@ import { isList } from './bind-list.ts'
 import { uniqueAlias } from './insert-statements.ts'
 import type { TablePlan } from './plan.ts'
 import { placeError } from './row-errors.ts'
-import { makeTaken, type Row } from './run.ts'
+import { makeTaken } from './broken-reference.ts'
+import type { Row } from './run.ts'
 import { InvalidValue, makeBind, type Bind } from './values.ts'
 
 /**

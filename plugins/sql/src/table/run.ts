@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CompiledQuery, type Context, type Kysely, type Principal, type DatabaseKind } from 'waypost'
+import { nameBrokenReference } from './broken-reference.ts'
 import type { TablePlan } from './plan.ts'
 import { listUnless } from './references.ts'
 import type { Access } from './row-conditions.ts'
-import { quote, type Input, type Statement } from './statement-values.ts'
+import type { Input, Statement } from './statement-values.ts'
 import { StatementWriter } from './statements.ts'
 import { isValueError } from './value-errors.ts'
 import { valueTypes } from './value-types.ts'
@@ -80,7 +81,7 @@ export function makeDatabaseOpener(plan: TablePlan, kind: DatabaseKind): Databas
     const explainError = async (error: unknown, { body }: Input, isFromCaller = true) => {
       const refused = explainRefused(error, plan, context)
       if (refused !== undefined) return refused
-      const named = await nameBrokenReference(error, client, { table: plan.table, body })
+      const named = await nameBrokenReference(error, { client, plan, body })
       return explain(named, context, isFromCaller && !isOwnFault(error))
     }
     const run: TableDatabase['run'] = async (key, write, input) => {
@@ -140,66 +141,6 @@ const large = Symbol.for('waypost.rows-large')
 /** Lets other requests have their turn after large rows were read, before they are checked and written. */
 export async function restAfter(rows: readonly unknown[]): Promise<void> {
   if (large in rows) await nextTurn()
-}
-
-/** SQLITE_CONSTRAINT_FOREIGNKEY */
-const sqliteForeignKey = 787
-
-interface Reference {
-  readonly id: number
-  readonly table: string
-  readonly from: string
-  /** Null for the key of the table. */
-  readonly to: string | null
-}
-
-/** Returns an error like that of a database for columns that refer to no row. */
-export function makeBrokenReference(table: string, columns: readonly string[], cause?: unknown): Error {
-  const names = columns.length === 0 ? '' : `: ${nameColumns(table, columns)}`
-  return Object.assign(new Error(`FOREIGN KEY constraint failed${names}`, { cause }), {
-    code: 'ERR_SQLITE_ERROR',
-    errcode: sqliteForeignKey,
-  })
-}
-
-/** SQLITE_CONSTRAINT_UNIQUE */
-const sqliteUnique = 2067
-
-/** Returns an error like that of a database for values that another row has. */
-export function makeTaken(table: string, columns: readonly string[]): Error {
-  return Object.assign(new Error(`UNIQUE constraint failed: ${nameColumns(table, columns)}`), {
-    code: 'ERR_SQLITE_ERROR',
-    errcode: sqliteUnique,
-  })
-}
-
-/** Names columns as SQLite does, where a name follows the first dot. That of a table may begin with its schema. */
-function nameColumns(table: string, columns: readonly string[]): string {
-  const own = table.slice(table.lastIndexOf('.') + 1)
-  return columns.map((name) => `${own}.${name}`).join(', ')
-}
-
-/** Names the columns that refer to no row, as PostgreSQL does. SQLite only says that there are some. */
-async function nameBrokenReference(
-  error: unknown,
-  client: Client,
-  { table, body }: { readonly table: string; readonly body: Row },
-): Promise<unknown> {
-  if ((error as { readonly errcode?: unknown }).errcode !== sqliteForeignKey) return error
-  const read = async <Found>(text: string, parameters: readonly unknown[] = []) =>
-    (await client.executeQuery(CompiledQuery.raw(text, [...parameters]))).rows as readonly Found[]
-  const all = await read<Reference>(`pragma foreign_key_list(${quote(table)})`)
-  for (const parts of Map.groupBy(all, ({ id }) => id).values()) {
-    const values = parts.map(({ from }) => body[from])
-    if (values.some((value) => typeof value !== 'string' && typeof value !== 'number')) continue
-    if (parts.some(({ to }) => to === null)) continue
-    const where = parts.map(({ to }) => `${quote(to!)} = ?`).join(' and ')
-    const found = await read(`select 1 from ${quote(parts[0]!.table)} where ${where} limit 1`, values)
-    if (found.length > 0) continue
-    const columns = parts.map(({ from }) => from)
-    return makeBrokenReference(table, columns, error)
-  }
-  return error
 }
 
 /** Whether an error comes from the expressions of a view, a trigger or a computed column: no value is divided by another. */

@@ -58,7 +58,7 @@ export function createOrder(kind: DatabaseKind): readonly string[] {
     `create table app_order (
       id ${type.id} primary key,
       user_id ${type.uuid} not null,
-      shelf_id bigint references app_shelf (id),
+      shelf_id bigint references app_shelf,
       status integer not null default 1,
       total integer not null check (total <> 666),
       title varchar(8) not null,
