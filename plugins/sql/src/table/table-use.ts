@@ -46,9 +46,11 @@ export function resolveTableUse(
  * @param report called for what does not work in this method
  */
 export function makeOtherUse(own: TableUse, config: TableConfig, report: Report): TableUse | undefined {
-  const { connection, snapshot } = own
-  const table = findTable({ name: config.table, connection }, { [connection]: snapshot }, report)
-  return table && { ...own, config, table, key: findKey(config, table, report), operation: 'list', report }
+  const { connection, snapshot, use } = own
+  const found = findTable({ name: config.table, connection }, { [connection]: snapshot }, report)
+  if (found === undefined) return undefined
+  const table = withExact(found, { config, isSqlite: use.databases[connection] === 'sqlite', report })
+  return { ...own, config, table, key: findKey(config, table, report), operation: 'list', report }
 }
 
 function findTable(
