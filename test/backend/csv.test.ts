@@ -47,6 +47,11 @@ describe('a CSV file', () => {
       })
   })
 
+  test('with one column has a row in each line, also in an empty one', async () => {
+    assert.deepEqual(await parse('\n\na\r\nx\r\n\r\n""\r\n\r\n'), [[3, 'a'], [4, 'x'], [5, ''], [6, ['']], [7, '']]) // prettier-ignore
+    assert.deepEqual(await parse('a\n'), [[1, 'a']])
+  })
+
   test('may have a value of a megabyte', async () => {
     const [, [, value]] = (await parse(`a\n"${'x\n'.repeat(512 * 1024)}"`, 64 * 1024)) as [unknown, [number, [string]]]
     assert.equal(value[0].length, 1024 * 1024)
@@ -84,7 +89,7 @@ describe('the values of a CSV file', () => {
       index % 2 === 0,
       '-9007199254740993',
     ])
-    const file = rows.map((row) => writeLine(row, columns)).join('')
+    const file = rows.map((row) => writeLine(row)).join('')
     const read = (await parse(`a,b,c,d,e\r\n${file}`)).slice(1).map(([, ...fields]) =>
       fields.map((one, index) => {
         const field = Array.isArray(one)
@@ -95,7 +100,7 @@ describe('the values of a CSV file', () => {
       }),
     )
     assert.deepEqual(read, rows)
-    for (const line of file.split(/\r\n(?!d)/)) assert.doesNotMatch(line, /^"?[=+@\t]/)
+    for (const line of file.split(/\r\n(?!d)/)) assert.doesNotMatch(line, /^"?[=+@\t](?!\d+,)/)
   })
 
   test('without quotes and text are null, a default, or an empty text', () => {

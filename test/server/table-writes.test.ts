@@ -113,7 +113,7 @@ describeSystems('writes of several rows', chooseKinds('sqlite'), ({ newSystem })
     const { text, headers: sent } = await get('/order?limit=100')
     assert.deepEqual([sent['content-type'], sent['link']], ['text/csv; charset=utf-8', undefined])
     assert.match(String(sent['vary']), /Accept/)
-    const cells = [`'=1+1`, '+1', '-2.5e3', `'-x`, `'@a`, `'\tb`, `"'\rc"`, `"a,""b""\r\nc"`, 'é', '', '']
+    const cells = [`'=1+1`, '+1', '-2.5e3', `'-x`, `'@a`, `"'\tb"`, `"'\rc"`, `"a,""b""\r\nc"`, 'é', '""', '']
     const lines = cells.map((cell, index) => `${posted.body[index].id},c${index},${index},${cell},1`)
     assert.equal(text, `${['id,sku,total,note,version', ...lines].join('\r\n')}\r\n`)
     const first = await get('/order?limit=6')

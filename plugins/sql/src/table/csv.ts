@@ -1,4 +1,5 @@
 import type { Context } from 'waypost'
+import { writeCsvCell } from 'waypost/sql'
 import type { TablePlan } from './plan.ts'
 import type { Row } from './run.ts'
 import type { TableUse } from './table-use.ts'
@@ -24,31 +25,22 @@ export function makeCsvWriter({ columns, types, jsonAsText }: TablePlan): (rows:
     const isJson = types[name]!.type === 'json'
     return isJson && !jsonAsText ? (value: unknown) => JSON.stringify(value) : writeValue
   })
-  const header = columns.map(writeCell).join()
+  const header = columns.map(writeCsvCell).join()
   return (rows) => {
     const lines = rows.map((row) =>
-      columns.map((name, index) => (isEmpty(row[name]) ? '' : writeCell(writes[index]!(row[name])))).join(),
+      columns.map((name, index) => writeCsvCell(isNone(row[name]) ? null : writes[index]!(row[name]))).join(),
     )
     return `${[header, ...lines].join('\r\n')}\r\n`
   }
 }
 
-/** A value that does not fit the type of its column is NaN. */
-function isEmpty(value: unknown): boolean {
-  return value === null || value === undefined || Number.isNaN(value)
+/** JSON has null for them. A value that does not fit the type of its column is NaN. */
+function isNone(value: unknown): boolean {
+  return value === null || value === undefined || (typeof value === 'number' && !Number.isFinite(value))
 }
 
 function writeValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-/** Spreadsheets run a cell that begins with one of these as a formula. */
-const formula = /^[=+\-@\t\r]/
-const plainNumber = /^[+-]?\d+(\.\d+)?([eE][+-]?\d+)?$/
-
-function writeCell(text: string): string {
-  const safe = formula.test(text) && !plainNumber.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
 /**

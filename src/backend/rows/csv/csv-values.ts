@@ -1,36 +1,16 @@
 import type { ColumnSnapshot } from '../../../contract/index.ts'
+import { readCsvText, writeCsvCell } from '../../../kit/index.ts'
 import { assertJson, parseColumn } from '../exact-json.ts'
 import type { CsvField } from './parse-csv.ts'
 
-/** What spreadsheets would run as a formula, some of them also with wide characters. */
-const formula = /^'*[=+\-@\t\r\n\uFF0B\uFF0D\uFF1D\uFF20]/
-const escaped = /^'+[=+\-@\t\r\n\uFF0B\uFF0D\uFF1D\uFF20]/
-
-/** Types whose values are never formulas. */
-const plainTypes: ReadonlySet<string> = new Set([
-  'numeric',
-  'id',
-  'integer',
-  'bigint',
-  'number',
-  'boolean',
-  'timestamp',
-  'date',
-  'uuid',
-  'json',
-])
-
-/** Writes a line of a CSV file. Null is empty, an empty text is in quotes, and formulas begin with an apostrophe. */
-export function writeLine(values: readonly unknown[], columns: readonly ColumnSnapshot[]): string {
-  return `${values.map((value, index) => writeField(value, columns[index])).join(',')}\r\n`
+/** Writes a line of a CSV file. */
+export function writeLine(values: readonly unknown[]): string {
+  return `${values.map(writeValue).join(',')}\r\n`
 }
 
-function writeField(value: unknown, column: ColumnSnapshot | undefined): string {
+function writeValue(value: unknown): string {
   if (value === null || value === undefined) return ''
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const isPlain = column !== undefined && plainTypes.has(column.type)
-  const safe = !isPlain && formula.test(text) ? `'${text}` : text
-  return safe === '' || /[",;\t\r\n]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return writeCsvCell(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
 /** Returned for a column whose value the database sets. */
@@ -64,7 +44,7 @@ export function readField({ text, isQuoted }: CsvField, column: ColumnSnapshot):
     case 'uuid':
       return text.trim()
     default:
-      return escaped.test(text) ? text.slice(1) : text
+      return readCsvText(text)
   }
 }
 

@@ -27,7 +27,7 @@ const delimiters = [',', ';', '\t'] as const
 
 /**
  * Parses a CSV file while it is read: with or without a BOM, with commas, semicolons or tabs, as the first line has them,
- * and with any line ends. Empty lines are skipped.
+ * and with any line ends. Empty lines are skipped; with one column, each is a record without a value.
  * @throws CsvProblem
  */
 export async function* parseCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRecord[]> {
@@ -59,6 +59,8 @@ class CsvParser {
   #start = 1
   #text = ''
   #state: 'begin' | 'plain' | 'quoted' | 'closed' = 'begin'
+  /** The number of values in the first line; 0 before it. */
+  #width = 0
 
   write(text: string): void {
     this.#rest += text
@@ -151,8 +153,9 @@ class CsvParser {
 
   #endRecord(): void {
     const isEmpty = this.#fields.length === 0 && this.#state === 'begin'
-    if (isEmpty) return
+    if (isEmpty && this.#width !== 1) return
     this.#pushField()
+    this.#width ||= this.#fields.length
     this.#records.push({ line: this.#start, fields: this.#fields })
     this.#fields = []
   }

@@ -45,6 +45,7 @@ export async function* readTable(
         for (const problem of header.problems) report(problem)
         return
       }
+      if (header?.isDense) removeBlank(records)
       lines += records.length
       if (lines > maxLines)
         throw new CsvProblem(records.at(-1)!.line, `The file has more than ${maxLines.toLocaleString('en')} lines`)
@@ -66,6 +67,13 @@ interface Header {
   /** The column of each field; undefined for one that is left out. */
   readonly columns: readonly (string | undefined)[]
   readonly problems: readonly LineProblem[]
+  /** The file has one column, and each row has a value in it: an empty line is not a row. */
+  readonly isDense?: boolean
+}
+
+function removeBlank(records: CsvRecord[]): void {
+  const rows = records.filter(({ fields: [first] }) => first!.isQuoted || first!.text !== '')
+  records.splice(0, records.length, ...rows)
 }
 
 function readHeader({ options }: RowTable, { line, fields }: CsvRecord, skipsUnknown: boolean): Header {
@@ -83,7 +91,9 @@ function readHeader({ options }: RowTable, { line, fields }: CsvRecord, skipsUnk
   ]
   if (problems.length === 0 && given.every((name) => name === undefined))
     return { columns: given, problems: [{ line, column: null, message: `No column of ${table} is in the file` }] }
-  return { columns: given, problems }
+  const [first] = given
+  const isDense = given.length === 1 && first !== undefined && options.table.columns[first]!.null !== true
+  return { columns: given, problems, isDense }
 }
 
 /** Returns the row of a line, or its problems. */
