@@ -78,6 +78,16 @@ describe('commands that describe a project', () => {
     })
   })
 
+  it('tables lists the tables, and draws them', async () => {
+    const { code, stdout, stderr } = await project.run('tables')
+    assert.deepEqual([code, stderr], [0, '\n1 table\n'])
+    assert.match(stdout, /^CONNECTION +TABLE +KEY +COLUMNS +REFERS TO *\nSystem +app_todo +id +/)
+    assert.match(await project.ok('tables --mermaid'), /^erDiagram\n {2}app_todo \{\n/)
+    assert.equal(JSON.parse(await project.ok('tables --json')).tables[0].name, 'app_todo')
+    const alone = await project.run('tables --connection System')
+    assert.equal(alone.code, 2)
+  })
+
   it('generate:client writes a client whose calls are typed', async () => {
     const { code, stderr } = await project.run('generate:client --output client/api.ts')
     assert.deepEqual([code, stderr.split('\n')[0]], [0, '  Wrote  client/api.ts'])

@@ -9,13 +9,14 @@ import { everyCombination, nastyProject } from '../runtime/openapi/nasty-project
 import { checkout } from '../support/cli.ts'
 import { writeFiles } from '../support/project-server.ts'
 import { longTest } from '../support/forms.ts'
+import { shopFiles } from '../clients/shop-project.ts'
 
 test('the client of an API that is hard to describe, and of one with every kind of method, type-checks', async () => {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'waypost-client-')))
   try {
     await mkdir(path.join(folder, 'node_modules'))
     await symlink(path.join(checkout, 'node_modules/@oazapfts'), path.join(folder, 'node_modules/@oazapfts'))
-    for (const [name, files] of Object.entries({ nasty: nastyProject, all: everyCombination() })) {
+    for (const [name, files] of Object.entries({ nasty: nastyProject, all: everyCombination(), shop: shopFiles })) {
       await writeFiles(path.join(folder, name), files)
       const client = await generateClient({
         folder: path.join(folder, name),
@@ -26,7 +27,7 @@ test('the client of an API that is hard to describe, and of one with every kind 
       if (name === 'nasty') assert.match(client, /`\/one\/of\/\$\{\w+\(id\)\}\/\$\{encodeRest\(path\)\}`/)
       await writeFile(path.join(folder, `${name}.ts`), client.replace('// @ts-nocheck\n', ''))
     }
-    await writeFile(path.join(folder, 'use.ts'), use)
+    await writeFile(path.join(folder, 'use.ts'), use + useShop)
     await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(config))
     await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }')
     const tsc = path.join(checkout, 'node_modules/typescript/bin/tsc')
@@ -147,6 +148,26 @@ if (page.status === 204) console.log('nothing')
 // @ts-expect-error
 if (page.status === 201) console.log('created')
 `
+const useShop = `import { createOrder, createProduct, createSaved, listOrders, listProducts } from './shop.ts'
+const one = await createProduct({ sku: 'a', title: 'A', price: '1.50', status: 'open' })
+const several = await createProduct([{ sku: 'a', title: 'A' }, { sku: 'b', title: 'B', stock: '9007199254740993' }])
+if (several.status === 201 && Array.isArray(several.data)) console.log(several.data[0]?.price satisfies string | undefined)
+if (one.status === 201 && !Array.isArray(one.data)) one.data.status satisfies 'open' | 'closed'
+// @ts-expect-error a decimal is a text
+await createProduct({ sku: 'a', title: 'A', price: 1.5 })
+// @ts-expect-error not one of the values
+await createProduct({ sku: 'a', title: 'A', status: 'lost' })
+const saved = await createSaved({ sku: 'a', title: 'A' })
+if (saved.status === 200 || saved.status === 201) console.log(saved.data)
+const order = await createOrder({ title: 'x', lines: [{ product_id: 1, price: '1' }] })
+if (order.status === 201) console.log(order.data.lines?.entry[0]?.price satisfies string | undefined)
+const orders = await listOrders({ embed: ['customer', 'lines'], customerName: ['Ann'] })
+if (orders.status === 200) console.log(orders.data.entry[0]?.customer?.name, orders.data.entry[0]?.lines?.more)
+// @ts-expect-error cannot be embedded
+await listOrders({ embed: ['product'] })
+const text = await listProducts({ q: 'bell', priceGte: '1.00' }, { headers: { accept: 'text/csv' } })
+if (text.status === 200) console.log(typeof text.data === 'string' ? text.data : text.data.entry[0]?.sku)
+`
 const config = {
   compilerOptions: {
     strict: true,
@@ -158,5 +179,5 @@ const config = {
     skipLibCheck: true,
     allowImportingTsExtensions: true,
   },
-  files: ['use.ts', 'all.ts'],
+  files: ['use.ts', 'all.ts', 'shop.ts'],
 }

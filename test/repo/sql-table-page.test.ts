@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { validateProject } from '../../src/project/index.ts'
+import { generateClient, validateProject } from '../../src/project/index.ts'
 import { writeFiles } from '../support/project-server.ts'
 import { tableConfigSchema } from '../../plugins/sql/src/table/config.ts'
 
@@ -28,6 +28,15 @@ describe('docs/sql-table.md', () => {
   test('has an example whose mistakes are reported', async () => {
     const found = await validate((yaml) => yaml.replace('write: [total, title]', 'write: [total, titel]'))
     assert.deepEqual(found, ['7 Unknown column "titel"'])
+  })
+
+  test('calls functions that the client of its example has', async () => {
+    assert.deepEqual(await validate(), [])
+    const client = await generateClient({ folder, variables: {}, onDiagnostics: () => undefined })
+    const [, snippet = ''] = /```ts\n(.*?)```/s.exec(page) ?? []
+    const called = [...snippet.matchAll(/await (\w+)\(/g)].map(([, name]) => name!)
+    assert.ok(called.length > 0)
+    for (const name of called) assert.match(client, new RegExp(`^export function ${name}\\(`, 'm'))
   })
 
   test('describes all keys of the config', () => {
