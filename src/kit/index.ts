@@ -5,6 +5,7 @@ export { isActionLogger, markActionLogger } from './action-logger.ts'
 export { isAddressRange, isPrivateAddress, networkOf, parseAddress } from './address.ts'
 export { bodylessStatuses, errorRanges, findResponseKey } from './http.ts'
 export { systemClock, type Clock } from './time.ts'
+export { parseDigits, parseExact } from './exact-json.ts'
 export { readCsvText, writeCsvCell } from './csv-cell.ts'
 export { isConflict, isContention, parseConflict, type Conflict } from './conflict.ts'
 export {

@@ -13,6 +13,12 @@ export const errors = defineErrors({
     message: 'context.call: "{operation}" is more than {limit} calls deep',
     hint: 'Look for a method that calls itself through others.',
   },
+  WP_RUNTIME_CALL_NOT_AWAITED: {
+    kind: 'bug',
+    status: 500,
+    message: 'context.call: a transaction ended before a call in it did, so it was rolled back',
+    hint: 'Await each call in the transaction: await context.call(…).',
+  },
   WP_RUNTIME_CALL_USER: {
     kind: 'bug',
     status: 500,

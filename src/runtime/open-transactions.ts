@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { OpenConnection } from '../contract/index.ts'
 import type { Dispatcher, Prepared } from '../events/index.ts'
+import { errors } from './errors.ts'
 
 export interface OpenTransaction {
   readonly client: unknown
@@ -22,6 +23,10 @@ export interface OpenTransaction {
   failure: { readonly error: unknown } | undefined
   /** The savepoint that is open, if any: savepoints of one transaction cannot overlap. */
   busy: Promise<void> | undefined
+  /** Calls of methods that have not ended. */
+  readonly calls: Set<Promise<unknown>>
+  /** Whether its work has ended, so that no call can be a part of it. */
+  hasEnded: boolean
 }
 
 export type OpenTransactions = ReadonlyMap<string, OpenTransaction>
@@ -39,7 +44,7 @@ export function makeOpenTransaction(
   client: unknown,
   { savepoint, queued = [] }: Pick<OpenTransaction, 'savepoint'> & { readonly queued?: Prepared[] },
 ): OpenTransaction {
-  return { client, savepoint, queued, storing: [], delayed: [], failure: undefined, busy: undefined }
+  return { client, savepoint, queued, storing: [], delayed: [], failure: undefined, busy: undefined, calls: new Set(), hasEnded: false }
 }
 
 /** Runs work within a transaction that was opened. */
@@ -54,10 +59,36 @@ export async function runAndCommit(
 }
 
 async function runWithin<Value>(name: string, opened: OpenTransaction, work: () => Promise<Value>): Promise<Value> {
-  const value = await openTransactions.run(new Map(openTransactions.getStore()).set(name, opened), work)
+  const value = await openTransactions
+    .run(new Map(openTransactions.getStore()).set(name, opened), work)
+    .finally(() => (opened.hasEnded = true))
+    .catch(async (error: unknown) => {
+      await Promise.allSettled(opened.calls) // before the connection is used for something else
+      throw error
+    })
+  if (opened.calls.size > 0) {
+    await Promise.allSettled(opened.calls)
+    throw errors.WP_RUNTIME_CALL_NOT_AWAITED()
+  }
   await Promise.all(opened.storing)
   if (opened.failure !== undefined) throw opened.failure.error
   return value
+}
+
+/**
+ * Runs a call of a method, which must end before the transactions around it do.
+ * @throws WP_RUNTIME_CALL_NOT_AWAITED if one of them has ended
+ */
+export async function callWithin<Value>(call: () => Promise<Value>): Promise<Value> {
+  const enclosing = [...(openTransactions.getStore()?.values() ?? [])]
+  if (enclosing.some(({ hasEnded }) => hasEnded)) throw errors.WP_RUNTIME_CALL_NOT_AWAITED()
+  const result = call()
+  for (const { calls } of enclosing) {
+    calls.add(result)
+    // Also keeps a call that nothing awaits from ending the process: the transaction fails instead.
+    result.catch(() => undefined).finally(() => calls.delete(result))
+  }
+  return result
 }
 
 /** Runs a nested transaction on the same connection as part of the outer one. */

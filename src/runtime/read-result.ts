@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders } from 'node:http'
+import { parseDigits } from '../kit/index.ts'
 import type { ManifestMethod } from '../release/index.ts'
 import type { ActionContext } from './action-context.ts'
 import { ActionResponse, FileResponse } from './action-response.ts'
@@ -87,7 +88,7 @@ export function makeResultDispatch(
   }
   return (context: ActionContext, { payload, isJson }: Written): void => {
     if (payload !== undefined && !isJson) throw errors.WP_RUNTIME_DISPATCH({ action, event })
-    const data: unknown = payload === undefined ? null : JSON.parse(payload as string)
+    const data: unknown = payload === undefined ? null : parseDigits(payload as string)
     const results: readonly unknown[] = isEach && Array.isArray(data) ? data : [data]
     context.dispatchResult(event, results.map(project))
   }

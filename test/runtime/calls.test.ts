@@ -95,6 +95,17 @@ const works = {
       throw new Error('inside')
     }).catch(() => undefined)
     return { ok: true }`,
+  forgotten: `
+    return context.transaction('System', async (db) => {
+      await db.insertInto('app_note').values({ text: body.text }).execute()
+      void call('POST /note', { body: { text: body.text + '2' } })
+      if (body.isThrown) throw context.problem(418, 'not today')
+      return {}
+    }).catch(({ code, status }) => ({ code, status }))`,
+  late: `
+    const { promise, resolve } = Promise.withResolvers()
+    await context.transaction('System', async () => void setTimeout(() => resolve(call('GET /whoami')), 1))
+    return await promise.catch(({ code }) => ({ code }))`,
   uncaught: `return await call('POST /note', { body: { text: 'far too long' } })`,
   file: `const file = await call('GET /file'); return { text: await file.text(), type: file.type }`,
   live: `await call('GET /live').catch(({ code }) => { throw context.problem(418, code) })`,
@@ -231,6 +242,18 @@ describeEachSystem('context.call', ({ newSystem }) => {
     const { body } = await run({ do: 'parallel', texts: ['p1', 'p2', 'p1', 'p3'] })
     assert.deepEqual(body.all, ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
     assert.deepEqual((await texts()).filter((text) => text.startsWith('p')).toSorted(), ['p1', 'p2', 'p3'])
+  })
+
+  test('a call that a transaction does not await fails it, after the call has ended', async () => {
+    const code = 'WP_RUNTIME_CALL_NOT_AWAITED'
+    assert.deepEqual((await run({ do: 'forgotten', text: 'z' })).body, { code, status: 500 })
+    assert.deepEqual((await run({ do: 'forgotten', text: 'z', isThrown: true })).body, { status: 418 })
+    assert.deepEqual(
+      (await texts()).filter((text) => text.startsWith('z')),
+      [],
+    )
+    assert.deepEqual((await run({ do: 'late' })).body, { code })
+    assert.equal((await run({ do: 'add', text: 'after' })).status, 200)
   })
 
   test('a nested transaction that failed fails the call, not what is around it', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
 import { compareManifests } from '../../src/release/index.ts'
 import { chooseKinds } from '../support/forms.ts'
 import { describeSystems, openProjectServer, type ProjectServer } from '../support/project-server.ts'
@@ -13,6 +14,7 @@ const migration = `create_table:
       sku: text(20)
       total: integer
       note: { type: text, null: true }
+      data: { type: json, null: true }
       version: { type: integer, default: 1 }
     unique: [[user_id, sku]]
 `
@@ -25,7 +27,9 @@ event:
       required: [id, total]
       properties: { id: { type: integer }, total: { type: integer, maximum: 100 } }
       additionalProperties: false
+  order_changed: { scopes: [] }
 action:
+  Data: { class: sql-table, config: { table: app_order, columns: [id, data], write: [sku], owner: user_id } }
   Orders: { class: sql-table, config: { table: app_order, columns: [id, sku, total, note, version], bulk: 500, csv: true, owner: user_id, version: version } }
   Saved: { class: sql-table, config: { table: app_order, columns: [id, sku, total, note, version], bulk: 500, upsert: [sku], owner: user_id, version: version } }
 routes:
@@ -34,6 +38,9 @@ routes:
     methods:
       GET: { action: Orders }
       POST: { action: Orders, dispatch: { event: order_saved, data: [id, total] } }
+  /data/:id:
+    scopes: [order]
+    methods: { PATCH: { action: Data, dispatch: order_changed } }
   /saved:
     scopes: [order]
     methods:
@@ -70,6 +77,20 @@ describeSystems('writes of several rows', chooseKinds('sqlite'), ({ newSystem })
     const one = await call('POST /order', { sku: 'one', total: 4 })
     assert.equal(one.status, 201)
     assert.deepEqual(await messages(), [{ id: one.body.id, total: 4 }])
+  })
+
+  test('dispatch JSON columns with all digits of their numbers', async () => {
+    const { body } = await call('POST /order', { sku: 'digits', total: 1 })
+    await messages()
+    const { db } = server.host.system
+    for (const data of ['{"a":[12345678901234567890,0.12345678901234567890,1]}', '{"b":1e400}']) {
+      await sql`update app_order set data = ${data} where id = ${body.id}`.execute(db)
+      const changed = await call(`PATCH /data/${body.id}`, { sku: 'digits' })
+      assert.deepEqual([changed.status, changed.text], [200, `{"id":${body.id},"data":${data}}`])
+      const [message] = await db.selectFrom('waypost_message').select('data').execute()
+      assert.equal(message!.data, changed.text)
+      await messages()
+    }
   })
 
   test('store nothing if one event cannot be dispatched', async () => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { TableSnapshot } from '../../contract/index.ts'
-import { etagOf, isContention, messageOf } from '../../kit/index.ts'
+import { etagOf, isContention, messageOf, parseExact } from '../../kit/index.ts'
 import {
   callInTransaction,
   type CallableMethod,
@@ -11,7 +11,7 @@ import {
 import { writeAudit, type Actor, type AuditEntry, type System } from '../../store/index.ts'
 import { errors } from './errors.ts'
 import type { DescribedRows, RowOperation } from './describe-rows.ts'
-import { parseColumn, parseExact } from './exact-json.ts'
+import { parseColumn } from './exact-json.ts'
 
 /** Who works with rows. */
 export interface RowCaller extends MethodCaller {

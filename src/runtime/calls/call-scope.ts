@@ -1,3 +1,5 @@
+import { addAbortListener } from 'node:events'
+import type { Readable } from 'node:stream'
 import type { Log, Principal, Request } from '../../contract/index.ts'
 import type { ConditionalRequest } from '../conditions.ts'
 import { errors } from '../errors.ts'
@@ -30,7 +32,7 @@ export class CallScope implements RequestSources {
     this.depth = depth
     this.accepts = accepts
     this.conditions = request
-    this.closeLater = parent.closeLater ?? ((stream) => parent.signal.addEventListener('abort', () => stream.destroy()))
+    this.closeLater = parent.closeLater ?? ((stream) => closeOnAbort(stream, parent.signal))
     this.#timeoutMs = timeoutMs
     if (timeoutMs === undefined) {
       this.signal = parent.signal
@@ -56,4 +58,10 @@ export class CallScope implements RequestSources {
   end(): void {
     clearTimeout(this.#timer)
   }
+}
+
+/** Closes a stream that is open when the work for which it was made ends, also if that has ended already. */
+function closeOnAbort(stream: Readable, signal: AbortSignal): void {
+  const listening = addAbortListener(signal, () => stream.destroy())
+  stream.once('close', () => listening[Symbol.dispose]())
 }

@@ -2,6 +2,7 @@ import type { CallOptions, Principal } from '../../contract/index.ts'
 import { nearest } from '../../kit/index.ts'
 import type { RequestSources } from '../request-sources.ts'
 import { errors } from '../errors.ts'
+import { callWithin } from '../open-transactions.ts'
 import type { Callable, MethodCalls } from './method-call.ts'
 
 /** Loads the principal for a call as a user; undefined for a user that does not exist or is disabled. */
@@ -34,17 +35,16 @@ export function makeMethodCalls({ loadPrincipal, find, operations }: MethodCalls
     if (loaded === undefined) throw errors.WP_RUNTIME_CALL_USER_UNKNOWN({ id: userId })
     return loaded
   }
-  return {
-    async call(operation, input, parent) {
-      const depth = (parent.depth ?? 0) + 1
-      if (depth > maxDepth) throw errors.WP_RUNTIME_CALL_DEPTH({ operation, limit: maxDepth })
-      const callable = await find(operation)
-      if (callable === undefined) {
-        const guess = nearest(operation, operations())
-        const hint = guess === undefined ? 'Name it as in the definition: "GET /todo/:id".' : `Did you mean "${guess}"?`
-        throw errors.WP_RUNTIME_CALL_UNKNOWN({ operation, hint })
-      }
-      return callable({ input, principal: await findPrincipal(input, parent), parent, depth })
-    },
+  const call: MethodCalls['call'] = async (operation, input, parent) => {
+    const depth = (parent.depth ?? 0) + 1
+    if (depth > maxDepth) throw errors.WP_RUNTIME_CALL_DEPTH({ operation, limit: maxDepth })
+    const callable = await find(operation)
+    if (callable === undefined) {
+      const guess = nearest(operation, operations())
+      const hint = guess === undefined ? 'Name it as in the definition: "GET /todo/:id".' : `Did you mean "${guess}"?`
+      throw errors.WP_RUNTIME_CALL_UNKNOWN({ operation, hint })
+    }
+    return callable({ input, principal: await findPrincipal(input, parent), parent, depth })
   }
+  return { call: (...given) => callWithin(() => call(...given)) }
 }
