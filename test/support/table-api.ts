@@ -175,7 +175,7 @@ async function makeMethod(
       const isReading = method === 'GET'
       const assertDescribed = (answer: Result): Result => {
         const { status, headers: sent } = answer
-        const own = isReading ? [400, 403, 404] : [400, 403, 404, 409]
+        const own = isReading ? [400, 403, 404, 503] : [400, 403, 404, 409, 503]
         const known = { ...description.responses, ...description.http?.responses }
         if (!own.includes(status) && !Object.hasOwn(known, status))
           throw new Error(`${route} does not describe ${status}`)

@@ -133,7 +133,7 @@ const sqliteIndexes = sql<IndexColumn>`
   order by m.name, l.name, x.seqno`
 
 const postgresIndexes = sql<IndexColumn>`
-  select ${nameOf(sql.ref('n'), sql.ref('c'))} as "table", o.relname as name, i.indisunique as "isUnique", a.attname as "column"
+  select ${nameOf(sql.ref('n'), sql.ref('c'))} as "table", o.relname as name, i.indisunique and i.indimmediate as "isUnique", a.attname as "column"
   from pg_index i
   join pg_class c on c.oid = i.indrelid
   join pg_namespace n on n.oid = c.relnamespace

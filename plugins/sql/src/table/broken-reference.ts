@@ -54,9 +54,9 @@ export async function nameBrokenReference(error: unknown, { client, plan, body }
   const read = async <Found>(text: string, parameters: readonly unknown[] = []) =>
     (await client.executeQuery(CompiledQuery.raw(text, [...parameters]))).rows as readonly Found[]
   const loadKey = async (table: string) =>
-    (await read<{ readonly name: string }>('select name from pragma_table_info(?) where pk > 0 order by pk', [table])).map(
-      ({ name }) => name,
-    )
+    (
+      await read<{ readonly name: string }>('select name from pragma_table_info(?) where pk > 0 order by pk', [table])
+    ).map(({ name }) => name)
   const all = await read<Reference>(`pragma foreign_key_list(${quote(plan.table)})`)
   for (const parts of Map.groupBy(all, ({ id }) => id).values()) {
     const columns = parts.map(({ from }) => from)

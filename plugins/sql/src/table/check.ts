@@ -49,8 +49,28 @@ async function findMissing(plan: TablePlan, client: Client): Promise<readonly st
   const found = await Promise.all([
     ...plans.map((one) => findMissingPrivileges(one, client)),
     findUnreadable(plan, client),
+    findDeferrable(plan, client),
   ])
   return [...new Set(found.flat())]
+}
+
+/** PostgreSQL does not find the row that exists by a constraint that may be checked later. */
+async function findDeferrable(plan: TablePlan, client: Client): Promise<readonly string[]> {
+  const { upsert, table } = plan
+  if (upsert === undefined) return []
+  const columns = [...upsert.columns].toSorted()
+  const { rows } = await sql`
+    select 1 from pg_index i
+    where i.indrelid = cast(${quoteTable(plan)} as regclass) and i.indisunique and not i.indimmediate
+      and array(
+        select a.attname::text from pg_attribute a
+        where a.attrelid = i.indrelid and a.attnum = any(i.indkey) order by a.attname::text collate "C"
+      ) = array(select value from json_array_elements_text(cast(${JSON.stringify(columns)} as json)) as value)`.execute(
+    client,
+  )
+  if (rows.length === 0) return []
+  const names = upsert.columns.map((name) => `"${name}"`).join(', ')
+  return [`The constraint of ${names} of "${table}" is deferrable, so "upsert" cannot use it`]
 }
 
 /** The role needs the columns of embedded rows too. */

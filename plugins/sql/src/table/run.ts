@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CompiledQuery, type Context, type Kysely, type Principal, type DatabaseKind } from 'waypost'
 import { nameBrokenReference } from './broken-reference.ts'
+import { explainChanged } from './changed-tables.ts'
 import type { TablePlan } from './plan.ts'
 import { listUnless } from './references.ts'
 import type { Access } from './row-conditions.ts'
@@ -79,7 +80,7 @@ export function makeDatabaseOpener(plan: TablePlan, kind: DatabaseKind): Databas
       return rows.length === 0 && numAffectedRows > 0n ? [{}] : (rows as readonly Row[])
     }
     const explainError = async (error: unknown, { body }: Input, isFromCaller = true) => {
-      const refused = explainRefused(error, plan, context)
+      const refused = explainRefused(error, plan, context) ?? explainChanged(error, plan, context)
       if (refused !== undefined) return refused
       const named = await nameBrokenReference(error, { client, plan, body })
       return explain(named, context, isFromCaller && !isOwnFault(error))

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ActionUse, TableSnapshot } from 'waypost'
+import { makeForeignTables } from '../../../../test/support/foreign-tables.ts'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
 import { openTableApi } from '../../../../test/support/table-api.ts'
 import { findTableProblems } from '../../src/table/check.ts'
@@ -85,6 +86,32 @@ test('errors name the columns of a table in another schema', async (t) => {
       { id: 2, sku: 'a' },
     ]),
     { ...taken, path: 'body/1/sku' },
+  )
+})
+
+test('an upsert needs a constraint that is checked at once', async (t) => {
+  const url = await postgres.createDatabase()
+  const schema = [
+    'create table item (id integer primary key deferrable, sku text not null, unique (sku) deferrable initially deferred)',
+  ]
+  const found = await makeForeignTables({ target: url, schema })
+  assert.deepEqual([found['item']!.unique, found['item']!.index], [[], [['sku']]])
+  const api = await openTableApi({ url, tables: found, config: items, routes: [], schema: [] })
+  t.after(() => api[Symbol.asyncDispose]())
+  const run = (upsert: readonly string[]) => {
+    const config = { table: 'item', columns: ['id', 'sku'], write: ['id', 'sku'], upsert } satisfies TableConfig
+    const use = { method: 'POST', path: '/item', public: true, declared: { responses: {} }, schemas: {}, events: {} }
+    const all = { ...use, connections: {}, databases: {}, actions: {}, methods: {} } as unknown as ActionUse
+    return describeTable(config, all, { System: { tables: found } })
+  }
+  assert.deepEqual(
+    run(['sku']).problems?.map(({ message }) => message),
+    ['No unique constraint of "item" consists of sku'],
+  )
+  const { plan } = run(['id'])
+  assert.deepEqual(
+    await findTableProblems({ plan: plan!, connection: async () => api.db, databases: { System: 'postgresql' } }),
+    ['The constraint of "id" of "item" is deferrable, so "upsert" cannot use it'],
   )
 })
 
