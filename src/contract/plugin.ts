@@ -18,8 +18,10 @@ declare module 'fastify' {
 /**
  * A JSON Schema (2020-12) as data, for example made with TypeBox. In config schemas of plugins and classes,
  * `writeOnly: true` marks a secret, `variable: true` allows `${env.NAME}` in a config of an action, and
- * `x-waypost: 'table' | 'column' | 'sort' | 'filter' | 'connection' | 'event' | 'schema' | 'scope'` says what a string names;
- * `sort` is a column that may begin with `-`, `filter` a column or one of another row, such as `author.name`.
+ * `x-waypost: 'table' | 'column' | 'sort' | 'filter' | 'connection' | 'action' | 'event' | 'schema' | 'scope'` says what a string
+ * names; `sort` is a column that may begin with `-`, `filter` a column or one of another row, such as `author.name`.
+ * `x-waypost-other: 'column' | 'sort' | 'either'` is a column of the table of the action that the same object names, and `either`
+ * one of that table or this one.
  */
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
 

@@ -10,7 +10,7 @@ import { checkName } from './section.ts'
 
 /** A value of a config whose schema has a keyword of Waypost. */
 export interface Annotation {
-  readonly keyword: 'x-waypost' | 'variable'
+  readonly keyword: 'x-waypost' | 'x-waypost-other' | 'variable'
   readonly names: unknown
   readonly value: unknown
   /** JSON pointer within the config. */
@@ -19,7 +19,7 @@ export interface Annotation {
 
 /** Makes a validator collect the annotations of the values that it validates. */
 export function addAnnotations(ajv: Ajv2020, annotations: Annotation[]): void {
-  for (const keyword of ['x-waypost', 'variable'] as const) {
+  for (const keyword of ['x-waypost', 'x-waypost-other', 'variable'] as const) {
     const validate: SchemaValidateFunction = (names: unknown, value: unknown, _schema, context) =>
       annotations.push({ keyword, names, value, at: context?.instancePath ?? '' }) > 0
     ajv.addKeyword({ keyword, errors: false, validate })

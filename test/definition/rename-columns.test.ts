@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findColumnUses, openEditing, renameColumns, type ClassCatalog } from '../../src/definition/index.ts'
+import { findColumnUses, openEditing, rename, renameColumns, type ClassCatalog } from '../../src/definition/index.ts'
 import { joinPlugins, loadBuiltInPlugins } from '../../src/plugin/index.ts'
 import { makeProject } from './project.ts'
 
@@ -102,6 +102,51 @@ test('columns are renamed in configs, schemas and paths of their table only', ()
     'id waypost.yml:18 SQL is not changed automatically',
   ])
   assert.equal(uses.filter(({ problem }) => problem === undefined).length, 16)
+})
+
+const embedding = `action:
+  Books:
+    class: sql-table
+    config:
+      table: book
+      columns: [id, title, author_id]
+      filter: [title, author.name]
+      unindexed: [author.name]
+      parents: { author_id: Authors }
+      embed:
+        author: { from: Authors, by: author_id, columns: [id, name] }
+        comments: { from: Comments, by: book_id, sort: [-name], columns: [name] }
+  Authors: { class: sql-table, config: { table: author, columns: [id, name] } }
+  Comments: { class: sql-table, config: { table: comment, columns: [id, name, book_id] } }
+routes: { /book: { methods: { GET: { action: Books } } } }
+`
+
+test('columns of embedded rows follow those of the table of their action', () => {
+  using project = makeProject({ 'waypost.yml': embedding })
+  const change = (name: string, columns: Readonly<Record<string, string>>) => {
+    const wanted = { connection: 'System', table: name, classes, columns: new Map(Object.entries(columns)) }
+    return renameColumns(openEditing(project.root), wanted).files.get('waypost.yml')
+  }
+  const expected = (changes: readonly (readonly [string, string])[]) =>
+    changes.reduce((text, [from, to]) => text.replaceAll(from, to), embedding)
+  assert.equal(
+    change('author', { name: 'label' }),
+    expected([
+      ['author.name', 'author.label'],
+      ['[id, name] }', '[id, label] }'],
+    ]),
+  )
+  assert.equal(
+    change('comment', { name: 'text', book_id: 'of_id' }),
+    expected([
+      ['by: book_id, sort: [-name], columns: [name]', 'by: of_id, sort: [-text], columns: [text]'],
+      ['[id, name, book_id]', '[id, text, of_id]'],
+    ]),
+  )
+  assert.equal(change('book', { author_id: 'by_id' }), expected([['author_id', 'by_id']]))
+  const { files: renamed, uses } = rename(openEditing(project.root), ['action', 'Authors'], { to: 'People', classes })
+  assert.equal(renamed.get('waypost.yml'), embedding.replaceAll('Authors', 'People'))
+  assert.equal(uses.length, 2)
 })
 
 test('columns exchange their names', () => {

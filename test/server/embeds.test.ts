@@ -119,11 +119,16 @@ describeSystems('embedded rows of a server', chooseKinds('sqlite'), ({ newSystem
     }
     const lines = await breaking('        lines: { from: Lines, by: order_id, columns: [sku, data] }\n', '')
     assert.deepEqual(lines, [
+      'GET /order embed lines removed: A row has at most 16 rows of "lines", for a "limit" of at most 312.',
       'GET /order query: "embed[]" no longer accepts "lines"',
       'GET /order/:id query: "embed[]" no longer accepts "lines"',
       'Order "lines" removed',
     ])
     assert.deepEqual(await breaking('columns: [sku, data]', 'columns: [sku]'), ['Order "lines.entry[].data" removed'])
+    assert.deepEqual(await breaking('columns: [sku, data]', 'columns: [sku, data], limit: 100'), [
+      'GET /order embed lines changed: A row has at most 100 rows of "lines", for a "limit" of at most 50.',
+      'Order "lines.entry" maxItems 100, was 16',
+    ])
     const filters = 'filter: [total, customer.name]\n      unindexed: [total, customer.name]'
     assert.deepEqual(await breaking(filters, 'filter: [total]\n      unindexed: [total]'), [
       'GET /order query: "customer.name" is no longer accepted',

@@ -3,6 +3,7 @@ import type { ClassCatalog } from '../class-catalog.ts'
 import { findTablesInConfig, type ConfigName } from '../config-annotations.ts'
 import { remove, renameKey, replaceText } from './change-entry.ts'
 import { collectEdited, type EditedFiles } from './edit-definition.ts'
+import { findOtherColumns, type TableName } from './embedded-columns.ts'
 import { childrenOf, linksOf, openFile, pointerTo, type Cursor, type Editing } from './editing.ts'
 import { listReached } from './references.ts'
 import { placeOf } from './find-value.ts'
@@ -172,10 +173,14 @@ type Wanted = TableColumns & { readonly columns?: readonly string[] | undefined 
 function findPlaces(work: Editing, wanted: Wanted): readonly Place[] {
   const { columns } = wanted
   const configs = listConfigs(work, wanted.classes)
+  const tables = listActionTables(configs)
   const found = configs.flatMap(({ config, names }) => {
     const own = findInConfig(names, config, wanted)
+    const ownTables = tablesIn(names, config)
+    const others = findOtherColumns(names, wanted, { tableOf: (action) => tables.get(action), ownTables })
+    const inOthers = others.map(({ of, ...rest }) => toPlace(of, rest))
     return [
-      ...own.filter(({ column }) => columns?.includes(column!) ?? column === undefined),
+      ...[...own, ...inOthers].filter(({ column }) => columns?.includes(column!) ?? column === undefined),
       ...findInTexts(work, config, { names, wanted }),
     ]
   })
@@ -205,6 +210,16 @@ function listConfigs(work: Editing, classes: ClassCatalog): readonly Config[] {
   )
 }
 
+/** Returns the table of each action. */
+function listActionTables(configs: readonly Config[]): ReadonlyMap<string, TableName> {
+  return new Map(
+    configs.flatMap(({ owner: { keys }, names, config }) => {
+      const [found] = keys[0] === 'action' && keys.length === 2 ? tablesIn(names, config) : []
+      return found === undefined ? [] : [[keys[1]!, found] as const]
+    }),
+  )
+}
+
 /** Returns the configs that name a table. */
 export function findOwners(work: Editing, table: TableColumns): readonly Config[] {
   return listConfigs(work, table.classes).filter(({ config, names }) => findInConfig(names, config, table).length > 0)
@@ -225,16 +240,23 @@ interface NamedPart extends ConfigName {
   readonly prefix: string
 }
 
-/** Returns the names of the table in a config, and of all its columns. */
-function findInConfig(names: readonly Annotated[], config: At, { connection, table }: Wanted): readonly Place[] {
-  const parts = names.map((of): NamedPart => {
+function tablesIn(names: readonly Annotated[], config: At): readonly TableName[] {
+  return findTablesInConfig(toParts(names, config)).map(({ connection, table }) => ({ connection, table: table.name }))
+}
+
+function toParts(names: readonly Annotated[], config: At): readonly NamedPart[] {
+  return names.map((of): NamedPart => {
     const isSort = of.names === 'sort'
     const prefix = isSort && of.name.startsWith('-') ? '-' : ''
     const at = pointerTo(of.keys.slice(config.keys.length))
     const isColumn = isSort || (of.names === 'filter' && !of.name.includes('.'))
     return { names: isColumn ? 'column' : of.names, name: of.name.slice(prefix.length), at, of, prefix }
   })
-  return findTablesInConfig(parts).flatMap((one): readonly Place[] => {
+}
+
+/** Returns the names of the table in a config, and of all its columns. */
+function findInConfig(names: readonly Annotated[], config: At, { connection, table }: Wanted): readonly Place[] {
+  return findTablesInConfig(toParts(names, config)).flatMap((one): readonly Place[] => {
     if (one.connection !== connection || one.table.name !== table) return []
     const columns = one.columns.map(({ name, of, prefix }) => toPlace(of, { column: name, prefix }))
     return [toPlace(one.table.of, { column: undefined }), ...columns]

@@ -299,6 +299,8 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 export interface Annotated {
   /** What it names: `x-waypost` in the schema. */
   readonly names: unknown
+  /** Which column of the table of an action it is: `x-waypost-other` in the schema. */
+  readonly other?: unknown
   readonly name: string
   readonly cursor: Cursor
   /** The keys of the value. */
@@ -313,8 +315,9 @@ export function listAnnotated(work: Editing, config: At, root: JsonSchema): read
     if (!isObject(schema) || depth > 50) return
     const { cursor, keys, tree } = at
     const names = schema['x-waypost']
-    if (names !== undefined && tree.kind === 'scalar' && typeof tree.value === 'string')
-      found.push({ names, name: tree.value, cursor, keys, isKey: false })
+    const other = schema['x-waypost-other']
+    if ((names ?? other) !== undefined && tree.kind === 'scalar' && typeof tree.value === 'string')
+      found.push({ names, other, name: tree.value, cursor, keys, isKey: false })
     for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
       const list = schema[keyword]
       if (Array.isArray(list)) for (const one of list as unknown[]) visit(at, one, depth + 1)

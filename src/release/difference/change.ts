@@ -71,3 +71,16 @@ export function differingKeys(before: object, after: object): readonly string[] 
   const keys = [...new Set([...Object.keys(was!), ...Object.keys(is!)])]
   return keys.filter((key) => JSON.stringify(was![key]) !== JSON.stringify(is![key])).toSorted()
 }
+
+/** The names that `embed.lines.limit` has. */
+const maxPathLength = 3
+
+/** Returns the places at which two configs differ, for example `embed.lines.limit`. */
+export function differingPaths(before: unknown, after: unknown, path: readonly string[] = []): readonly string[] {
+  if (!isMap(before) || !isMap(after) || path.length === maxPathLength) return [path.join('.')]
+  return differingKeys(before, after).flatMap((key) => differingPaths(before[key], after[key], [...path, key]))
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

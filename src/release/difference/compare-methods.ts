@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../contract/index.ts'
 import { listPathParameters } from '../../kit/index.ts'
 import type { ManifestAction, ManifestMethod, ManifestRoute } from '../manifest.ts'
-import { breaking, changedCode, differingKeys, harmless, describeValueChange, type ChangeDetail } from './change.ts'
+import { breaking, changedCode, differingPaths, harmless, describeValueChange, type ChangeDetail } from './change.ts'
 import { compareAccess, compareDeprecation, compareRates } from './compare-access.ts'
 import { compareBodyLimits, compareRequests, compareResponses } from './compare-bodies.ts'
 import { anyObject, isSuccess, label, nameMethod, type Compare, type MethodEntry } from './method-entry.ts'
@@ -210,7 +210,10 @@ export function compareAction(before: ManifestAction, after: ManifestAction): re
   if (nameAction(before) !== nameAction(after))
     return [harmless(`action ${nameAction(after)}, was ${nameAction(before)}`)]
   if ('file' in after || 'file' in before) return [changedCode(`code of ${nameAction(after)}`)]
-  return [harmless(`config of ${after.class}: ${differingKeys(before.config, after.config).join(', ')}`)]
+  const paths = differingPaths(before.config, after.config)
+  if (paths.length === 0)
+    return [harmless(`${after.class} works in another way, because tables, other actions or the class changed`)]
+  return [harmless(`config of ${after.class}: ${paths.join(', ')}`)]
 }
 
 function nameAction(action: ManifestAction): string {

@@ -326,6 +326,22 @@ const methods: readonly (readonly [string, Method, Method, string[], Partial<Man
     { action: { class: 'sql', config: { password: 'new' } } },
     ['config of sql: password'],
   ],
+  [
+    'whose action is configured otherwise in several places',
+    {
+      action: { class: 'sql', config: { embed: { a: { limit: 1, sort: ['x'] }, b: { from: 'B' } }, where: { x: 1 } } },
+    },
+    {
+      action: { class: 'sql', config: { embed: { a: { limit: 2, sort: ['y'] }, c: { from: 'B' } }, where: { x: 1 } } },
+    },
+    ['config of sql: embed.a.limit, embed.a.sort, embed.b, embed.c'],
+  ],
+  [
+    'whose class derives something else',
+    { action: { class: 'sql', config: { a: 1 }, plan: { format: 1 } } },
+    { action: { class: 'sql', config: { a: 1 }, plan: { format: 2 } } },
+    ['sql works in another way, because tables, other actions or the class changed'],
+  ],
   ['with a timeout', {}, { timeoutMs: 500 }, ['timeout (ms) 500 added']],
   [
     'with ranges of errors',

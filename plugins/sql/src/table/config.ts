@@ -179,7 +179,7 @@ export const tableConfigSchema = {
         'Which rows a column may refer to: those of an action with "owner", or "any". By default those that the caller has access to',
       propertyNames: { 'x-waypost': 'column' },
       minProperties: 1,
-      additionalProperties: { type: 'string', minLength: 1 },
+      additionalProperties: { anyOf: [{ const: 'any' }, { type: 'string', minLength: 1, 'x-waypost': 'action' }] },
     },
     version: {
       description: 'The integer column that counts the changes of a row, for ETag and If-Match',

@@ -5,7 +5,7 @@ import { withChildren, withChildResponses } from './children/describe-children.t
 import { resolveChildren } from './children/resolve-children.ts'
 import { csvType, resolveCsv } from './csv.ts'
 import { checkDeclared, narrowRequest, narrowSchema } from './declared.ts'
-import { describeRowSchema, withEmbedParameters } from './embed/describe-embeds.ts'
+import { describeEmbedLimits, describeRowSchema, withEmbedParameters } from './embed/describe-embeds.ts'
 import { resolveEmbeds } from './embed/resolve-embeds.ts'
 import { resolveListing } from './listing.ts'
 import { isLossy } from './plan.ts'
@@ -99,9 +99,12 @@ function describeHttp(
   const etag = version === undefined ? {} : { headers: ['ETag'] }
   switch (table.operation) {
     case 'list': {
-      const search = describeSearch(table)
-      const link = csv ? { responses: { 200: { headers: ['Link'] } } } : undefined
-      return search === undefined && link === undefined ? {} : { http: { ...search, ...link } }
+      const behavior = { ...describeSearch(table), ...describeEmbedLimits(embeds) }
+      const http = {
+        ...(Object.keys(behavior).length > 0 && { behavior }),
+        ...(csv && { responses: { 200: { headers: ['Link'] } } }),
+      }
+      return Object.keys(http).length === 0 ? {} : { http }
     }
     case 'insert': {
       const location = findLocation(table, writing)

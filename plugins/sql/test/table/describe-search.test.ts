@@ -43,7 +43,11 @@ test('a list that is searched has its parameters, and says what they find', () =
   assert.deepEqual(planOf(described).list!.search, { configuration: 'english', letters: 'ab' })
   assert.ok(['q', 'rank'].every((name) => name in propertiesOf(described.parameters)))
   assert.deepEqual(described.http?.behavior, {
-    'search text': '"q" finds words in "text".',
+    'search text': '"q" finds words in "text", as the configuration "english" reads them.',
+    'search title': '"q" finds words in "title", as the configuration "english" reads them.',
+  })
+  const simple = { ...ticket, search: { columns: ['title'] } }
+  assert.deepEqual(describe({ columns, search: ['title'] }, simple).http?.behavior, {
     'search title': '"q" finds words in "title".',
   })
   const all = describe({ columns: [...columns, 'secret'], search: ['title', 'text', 'secret'] })

@@ -1,5 +1,6 @@
 import type { JsonSchema } from 'waypost'
 import type { EmbedFilter, EmbedPlan } from '../plan.ts'
+import { maxEmbeddedRows } from './embed-config.ts'
 import { describePlain, describeValues, type Columns } from '../schemas.ts'
 
 /** An embed as a method describes it. */
@@ -97,6 +98,16 @@ function describeEmbedParameter(embeds: readonly ResolvedEmbed[]): Readonly<Reco
       description: ['Rows of other tables that each row contains, separated by commas.', ...limits].join(' '),
     },
   }
+}
+
+/** Describes how many rows are embedded in those of a list, so that a plan shows when that changes. */
+export function describeEmbedLimits(embeds: readonly ResolvedEmbed[]): Readonly<Record<string, string>> {
+  const limits = embeds.flatMap(({ plan: { name, many } }) => {
+    if (many === undefined) return []
+    const most = Math.floor(maxEmbeddedRows / many.limit)
+    return [[`embed ${name}`, `A row has at most ${many.limit} rows of "${name}", for a "limit" of at most ${most}.`]]
+  })
+  return Object.fromEntries(limits) as Readonly<Record<string, string>>
 }
 
 /** Adds the parameters that are about embedded rows to those of a method. */

@@ -21,6 +21,7 @@ export const maxEmbeddedRows = 5000
 export const defaultEmbedLimit = 16
 
 const text = { type: 'string', minLength: 1 }
+const other = { ...text, 'x-waypost-other': 'column' }
 /** Names are properties of rows and are listed in the query, so they have neither commas nor dots. */
 export const embedName = { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$' }
 
@@ -30,10 +31,12 @@ const embedEntry = {
   properties: {
     from: {
       ...text,
+      'x-waypost': 'action',
       description: 'The action whose rows are embedded, with its columns and its rules',
     },
     by: {
       ...text,
+      'x-waypost-other': 'either',
       description:
         'The column of this table that refers to the row, or the column of the other one that refers to this',
     },
@@ -43,14 +46,14 @@ const embedEntry = {
     },
     columns: {
       type: 'array',
-      items: text,
+      items: other,
       uniqueItems: true,
       minItems: 1,
       description: 'The columns of embedded rows; by default those of the action',
     },
     sort: {
       type: 'array',
-      items: { type: 'string', pattern: '^-?[^-]' },
+      items: { type: 'string', pattern: '^-?[^-]', 'x-waypost-other': 'sort' },
       uniqueItems: true,
       minItems: 1,
       description: 'The order of several rows; by default that of the action',

@@ -9,6 +9,7 @@ export const maxSearchTerms = 10
 export const maxRanked = 100
 
 const letters = 'abcd'
+const simple = 'simple'
 
 /** Checks in which columns callers can search for words: those of the table's search that they can read. */
 export function resolveSearch({ config, table, report }: TableUse, { columns }: Writing): SearchPlan | undefined {
@@ -31,7 +32,7 @@ export function resolveSearch({ config, table, report }: TableUse, { columns }: 
   if (search === undefined)
     refuse('/search', `The table "${config.table}" has no search`, `Add one in a migration: ${step}`)
   if (search === undefined || !isPossible) return undefined
-  const { columns: all, configuration = 'simple' } = search
+  const { columns: all, configuration = simple } = search
   const chosen = letters
     .split('')
     .filter((_, index) => all[index] !== undefined && given.includes(all[index]))
@@ -52,9 +53,11 @@ export const searchParameters: Readonly<Record<string, JsonSchema>> = {
   },
 }
 
-/** Describes which columns are searched, so that a plan shows when one no longer is. */
-export function describeSearch({ config, operation }: TableUse): ActionHttp | undefined {
-  if (operation !== 'list' || config.search === undefined) return undefined
-  const behavior = config.search.map((name) => [`search ${name}`, `"q" finds words in "${name}".`])
-  return { behavior: Object.fromEntries(behavior) as Readonly<Record<string, string>> }
+/** Describes which columns of a list are searched and how, so that a plan shows when that changes. */
+export function describeSearch({ config, table }: TableUse): NonNullable<ActionHttp['behavior']> {
+  const { configuration = simple } = table.search ?? {}
+  const language = configuration === simple ? '' : `, as the configuration "${configuration}" reads them`
+  return Object.fromEntries(
+    (config.search ?? []).map((name) => [`search ${name}`, `"q" finds words in "${name}"${language}.`]),
+  )
 }
