@@ -2,10 +2,10 @@ import type { Metafile } from 'esbuild'
 
 /**
  * Divides the inputs of a bundle into groups without imports between them, so that each group can be bundled
- * separately.
+ * separately. Imports of files that are split off do not count.
  * @returns a function that returns the group of an input, named by one of its files
  */
-export function groupInputs(inputs: Metafile['inputs']): (file: string) => string {
+export function groupInputs(inputs: Metafile['inputs'], isSplit: (file: string) => boolean): (file: string) => string {
   const parents = new Map<string, string>()
   const groupOf = (file: string): string => {
     let group = file
@@ -16,7 +16,7 @@ export function groupInputs(inputs: Metafile['inputs']): (file: string) => strin
   for (const [file, { imports }] of Object.entries(inputs)) {
     for (const { path, external } of imports) {
       const group = groupOf(file)
-      const other = external ? group : groupOf(path)
+      const other = external || isSplit(path) ? group : groupOf(path)
       if (other !== group) parents.set(other, group)
     }
   }

@@ -34,8 +34,8 @@ export function nameEntries(files: readonly string[]): ReadonlyMap<string, strin
   return new Map(files.map((file, index) => [file, outputName(`entry${index}`, nameLength)]))
 }
 
-/** Names outputs of package files. A dynamic import contains the name, so no other file may get it. */
-export function namePackages(files: readonly string[]): ReadonlyMap<string, string> {
+/** Names outputs of files that are split off. A dynamic import contains the name, so no other file may get it. */
+export function nameSplit(files: readonly string[]): ReadonlyMap<string, string> {
   return new Map(files.map((file) => [file, outputName(`package${sha256(file).slice(0, 24)}`, nameLength)]))
 }
 
@@ -48,10 +48,13 @@ const nameLength = artifactScheme.length + 64 - './'.length - '.js'.length
 const chunkHashLength = '-XXXXXXXX'.length
 
 export interface BundlerOptions {
-  /** Additional code to bundle. */
+  /** Additional code to bundle, in the root, and another module that imports no file. */
   readonly extraCode?: string
+  readonly extraModule?: string
   /** Sources that need not be read again. */
   readonly known?: SourceResults
+  /** For outputs that are bundled apart from their importers, which then contain no constants and functions of them. */
+  readonly isSplit?: boolean
 }
 
 /**
@@ -60,12 +63,16 @@ export interface BundlerOptions {
 export async function openBundler(
   root: string,
   entries: ReadonlyMap<string, string>,
-  { extraCode, known }: BundlerOptions = {},
+  { extraCode, extraModule, known, isSplit = false }: BundlerOptions = {},
 ): Promise<Bundler> {
   const { context } = await import('esbuild')
   const assets: AssetSink = { names: new Set(), artifacts: new Map() }
+  const options = makeBundleOptions(root, entries)
+  const extra = extraModule === undefined ? [] : [{ in: dataUrl(extraModule), out: 'extra' }]
   const building: BuildContext = await context({
-    ...makeBundleOptions(root, entries),
+    ...options,
+    entryPoints: [...options.entryPoints, ...extra],
+    ...(isSplit ? { minify: false, minifyWhitespace: true, minifyIdentifiers: true } : {}),
     plugins: [guardSources(root, assets, known)],
     ...(extraCode === undefined ? {} : { stdin: { contents: extraCode, resolveDir: root } }),
   })
@@ -97,6 +104,11 @@ export function resolveSource(root: string, source: string): string {
   return path.resolve(root, outputFolder, source)
 }
 
+/** Returns the data URL of a module. A * would be a pattern. */
+export function dataUrl(code: string): string {
+  return `data:text/javascript,${encodeURIComponent(code).replaceAll('*', '%2A')}`
+}
+
 function outputName(start: string, length: number): string {
   return start.padEnd(length, '_')
 }
@@ -106,7 +118,7 @@ export function makeBundleOptions(
   root: string,
   entries: ReadonlyMap<string, string>,
   tsconfig: Pick<Tsconfig, 'build'> = loadTsconfig(root),
-): BuildOptions {
+): BuildOptions & { readonly entryPoints: { in: string; out: string }[] } {
   return {
     ...tsconfig.build,
     absWorkingDir: root,

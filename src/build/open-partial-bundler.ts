@@ -1,7 +1,9 @@
 import { groupInputs } from './group-inputs.ts'
 import { forgetSources, type SourceResults } from './guard-sources.ts'
-import { keepOutputs, openSplitBundler, collectOutputs } from './open-split-bundler.ts'
+import { mergePart, type MergedBundle } from './merge-part.ts'
+import { keepEntries, openSplitBundler, type SplitBundle, type SplitBundler } from './open-split-bundler.ts'
 import { outputNameOf, type Bundle, type Bundler, type BundleResult } from './open-bundler.ts'
+import { isIndependent } from './shared-files.ts'
 
 // Users edit a few actions in turn. Each bundler keeps its parsed files.
 const maxParts = 4
@@ -12,29 +14,37 @@ const maxParts = 4
  */
 export async function openPartialBundler(root: string, names: ReadonlyMap<string, string>): Promise<Bundler> {
   const known: SourceResults = new Map()
-  const whole = await openSplitBundler(root, names, known)
+  const whole = await openSplitBundler(root, names, { known })
   const parts = makeParts(root, names, known)
   let last: GoodResult | undefined
   let dirty = new Set<string>()
 
-  async function bundle(changed: ReadonlySet<string> | undefined): Promise<BundleResult> {
+  async function bundle(changed: ReadonlySet<string> | undefined): Promise<MergedResult> {
     forgetSources(known, root, changed)
     if (changed === undefined) last = undefined
     dirty = new Set([...dirty, ...(changed ?? [])])
     const part = last === undefined ? undefined : findPart(last.bundle, dirty)
-    if (last !== undefined && part?.length === 0) return last
-    if (last === undefined || part === undefined) return whole.bundle()
+    if (last !== undefined && part?.isEmpty === true) return last
+    if (last === undefined || part === undefined) return bundleAll()
     const result = await (await parts.of(part)).bundle()
-    if (result.bundle === undefined) return result
-    return merge(last, { ...result, bundle: result.bundle }) ?? whole.bundle()
+    if (result.bundle === undefined) return withoutBundle(result)
+    const isFree = part.changedShared.every((file) => isIndependent(root, file, known))
+    const merged = isFree ? merge(last, { ...result, bundle: result.bundle }, part) : undefined
+    return merged ?? bundleAll()
+  }
+  async function bundleAll(): Promise<MergedResult> {
+    const result = await whole.bundle()
+    return result.bundle === undefined
+      ? withoutBundle(result)
+      : { ...result, bundle: { ...result.bundle, renamed: new Map() } }
   }
   return {
     async bundle(changed) {
       const result = await bundle(changed)
-      if (result.bundle === undefined) return result // keeps `changed` for the next call
+      if (result.bundle === undefined) return withoutBundle(result) // keeps `changed` for the next call
       last = { ...result, bundle: result.bundle }
       dirty = new Set()
-      return result
+      return { ...result, bundle: keepEntries(result.bundle) }
     },
     async close() {
       await Promise.all([whole.close(), parts.close()])
@@ -42,16 +52,34 @@ export async function openPartialBundler(root: string, names: ReadonlyMap<string
   }
 }
 
-type GoodResult = BundleResult & { readonly bundle: Bundle }
+type MergedResult = BundleResult & { readonly bundle?: MergedBundle }
+type GoodPart = BundleResult & { readonly bundle: SplitBundle }
+type GoodResult = BundleResult & { readonly bundle: MergedBundle }
+
+function withoutBundle({ bundle: _, ...result }: BundleResult): Omit<BundleResult, 'bundle'> {
+  return result
+}
+
+/** What to bundle again. */
+interface Part {
+  /** Nothing has changed. */
+  readonly isEmpty: boolean
+  readonly entries: readonly string[]
+  /** The shared files that these import, and those that changed. */
+  readonly shared: readonly string[]
+  readonly changedShared: readonly string[]
+  /** Whether an input is among what is bundled again, not only imported by it. */
+  isReplaced(file: string): boolean
+}
 
 /** Bundlers of a few entries each, the most recently used ones. */
 function makeParts(root: string, names: ReadonlyMap<string, string>, known: SourceResults) {
-  const parts = new Map<string, Bundler>()
+  const parts = new Map<string, SplitBundler>()
   return {
-    async of(files: readonly string[]): Promise<Bundler> {
-      const key = files.join('\n')
-      const part =
-        parts.get(key) ?? (await openSplitBundler(root, new Map(files.map((file) => [file, names.get(file)!])), known))
+    async of({ entries, shared }: Part): Promise<SplitBundler> {
+      const key = JSON.stringify([entries, shared])
+      const named = new Map(entries.map((file) => [file, names.get(file)!]))
+      const part = parts.get(key) ?? (await openSplitBundler(root, named, { known, shared }))
       parts.delete(key)
       parts.set(key, part)
       const [oldest] = parts.keys()
@@ -68,17 +96,35 @@ function makeParts(root: string, names: ReadonlyMap<string, string>, known: Sour
 }
 
 /** Returns the entries that share code with changed files; undefined if bundling everything is better. */
-function findPart(bundle: Bundle, changed: ReadonlySet<string>): string[] | undefined {
+function findPart(bundle: MergedBundle, changed: ReadonlySet<string>): Part | undefined {
   const sources = [...changed].filter((file) => !/\.ya?ml$/.test(file))
-  if (sources.length === 0) return []
-  const { metafile, entries } = bundle
-  const inputsOf = Map.groupBy(Object.keys(metafile.inputs), fileOfInput)
+  const { metafile, entries, shared, packages } = bundle
+  const { inputs } = metafile
+  const inputsOf = Map.groupBy(Object.keys(inputs), fileOfInput)
   if (!sources.every((file) => inputsOf.has(file))) return undefined // not imported before
-  const groupOf = groupInputs(metafile.inputs)
+  const groupOf = groupInputs(inputs, (file) => shared.has(file) || packages.has(file))
   const inputOf = findInputs(bundle)
   const groups = new Set(sources.flatMap((file) => inputsOf.get(file)!).map(groupOf))
-  const part = [...entries.keys()].filter((file) => groups.has(groupOf(inputOf(file))))
-  return part.length === 0 || part.length > entries.size / 2 ? undefined : part
+  const isReplaced = (file: string) => groups.has(groupOf(file))
+  const part = [...entries.keys()].filter((file) => isReplaced(inputOf(file)))
+  const changedShared = [...shared.keys()].filter(isReplaced)
+  if (part.length > entries.size / 2) return undefined
+  if (sources.length > 0 && part.length + changedShared.length === 0) return undefined
+  if ([...packages.keys()].some(isReplaced)) return undefined // of a linked package
+  return {
+    isEmpty: sources.length === 0,
+    entries: part,
+    shared: findImported(bundle, Object.keys(inputs).filter(isReplaced)),
+    changedShared,
+    isReplaced,
+  }
+}
+
+/** Returns the shared files among inputs and what they import. */
+function findImported({ metafile: { inputs }, shared }: SplitBundle, files: readonly string[]): readonly string[] {
+  const reached = new Set(files)
+  for (const file of reached) for (const one of inputs[file]?.imports ?? []) if (!one.external) reached.add(one.path)
+  return [...reached].filter((file) => shared.has(file)).sort()
 }
 
 /**
@@ -95,17 +141,10 @@ function findInputs({ metafile: { outputs }, entries }: Bundle): (file: string) 
 }
 
 /** Replaces the previous result of a part; undefined if it now shares code with the rest. */
-function merge(last: GoodResult, part: GoodResult): GoodResult | undefined {
-  const { inputs, outputs } = last.bundle.metafile
-  const groupOf = groupInputs(inputs)
-  const inputOf = findInputs(last.bundle)
-  const replaced = new Set([...part.bundle.entries.keys()].map((file) => groupOf(inputOf(file))))
-  const restInputs = Object.entries(inputs).filter(([file]) => !replaced.has(groupOf(file)))
-  const partInputs = part.bundle.metafile.inputs
-  if (restInputs.some(([file]) => Object.hasOwn(partInputs, file))) return undefined
-
-  const rest = [...last.bundle.entries].filter(([file]) => !part.bundle.entries.has(file))
-  const retained = collectOutputs(outputs, new Set(rest.map(([, name]) => `${name}.js`)))
+function merge(last: GoodResult, part: GoodPart, { isReplaced }: Part): GoodResult | undefined {
+  const bundle = mergePart(last.bundle, part.bundle, isReplaced)
+  const isRest = (file: string) => Object.hasOwn(last.bundle.metafile.inputs, file) && !isReplaced(file)
+  if (bundle === undefined) return undefined
   return {
     assets: {
       names: new Set([...last.assets.names, ...part.assets.names]),
@@ -113,16 +152,9 @@ function merge(last: GoodResult, part: GoodResult): GoodResult | undefined {
     },
     errors: [],
     warnings: [
-      ...last.warnings.filter(({ location }) => location !== null && !replaced.has(groupOf(location.file))),
-      ...part.warnings,
+      ...last.warnings.filter(({ location }) => location !== null && !isReplaced(location.file)),
+      ...part.warnings.filter(({ location }) => location === null || !isRest(location.file)),
     ],
-    bundle: {
-      entries: last.bundle.entries,
-      outputs: new Map([...[...last.bundle.outputs].filter(([name]) => retained.has(name)), ...part.bundle.outputs]),
-      metafile: {
-        inputs: { ...Object.fromEntries(restInputs), ...partInputs },
-        outputs: { ...keepOutputs(outputs, retained), ...part.bundle.metafile.outputs },
-      },
-    },
+    bundle,
   }
 }

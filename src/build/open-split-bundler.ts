@@ -1,25 +1,14 @@
 import type { Metafile } from 'esbuild'
 import type { SourceResults } from './guard-sources.ts'
-import {
-  namePackages,
-  openBundler,
-  outputNameOf,
-  type Bundle,
-  type Bundler,
-  type BundleResult,
-} from './open-bundler.ts'
+import { dataUrl, nameSplit, openBundler, outputNameOf, type Bundle, type BundleResult } from './open-bundler.ts'
 import { isOwnInput } from './project-path.ts'
+import { findShared, importShared } from './shared-files.ts'
 
-/** Returns a data URL of a module. */
-function dataUrl(code: string): string {
-  return JSON.stringify(`data:text/javascript,${encodeURIComponent(code)}`)
-}
-
-const names = dataUrl("export * from 'node:path'\nexport const one = 1\nexport default 2")
-const required = dataUrl(`exports.names = require(${names})`)
+const names = JSON.stringify(dataUrl("export * from 'node:path'\nexport const one = 1\nexport default 2"))
+const required = JSON.stringify(dataUrl(`exports.names = require(${names})`))
 
 /**
- * Code that uses all of esbuild's module helpers. Bundled with other code, it makes the helper chunk the same for any
+ * Code that uses all of esbuild's module helpers. Bundled beside other code, it makes the helper chunk the same for any
  * code, and so every chunk that imports it. Otherwise an edit would change the chunks of packages, which would be
  * loaded again.
  */
@@ -29,37 +18,82 @@ export const allHelpers: string = `
   export default [function named() {}, (name) => names[name], required, (name) => require(name)]
 `
 
+/** A bundle with the outputs of files that are split off. */
+export interface SplitBundle extends Bundle {
+  /** The output names of the files of packages that the project imports. */
+  readonly packages: ReadonlyMap<string, string>
+  /** The output names of files of the project that many others import. */
+  readonly shared: ReadonlyMap<string, string>
+}
+
+export interface SplitResult extends BundleResult {
+  readonly bundle?: SplitBundle
+}
+
+export interface SplitBundler {
+  bundle(): Promise<SplitResult>
+  close(): Promise<void>
+}
+
+export interface SplitOptions {
+  readonly known?: SourceResults
+  /** Files of the project to split off from the first build on. */
+  readonly shared?: readonly string[]
+}
+
 /**
- * Opens a bundler that puts packages into separate outputs, so that an edit of the project only changes outputs with
- * its own code. Loaded modules are never freed, so this limits memory in development.
+ * Opens a bundler that puts packages, and files that many others import, into separate outputs, so that an edit only
+ * changes outputs with code that depends on it. Loaded modules are never freed, so this limits memory in development.
  */
 export async function openSplitBundler(
   root: string,
   entries: ReadonlyMap<string, string>,
-  known: SourceResults = new Map(),
-): Promise<Bundler> {
-  const options = { extraCode: allHelpers, known }
-  let packages: readonly string[] = []
-  let bundler = await openBundler(root, entries, options)
+  { known = new Map(), shared = [] }: SplitOptions = {},
+): Promise<SplitBundler> {
+  let split = { packages: [] as readonly string[], shared }
+  let bundler = await open()
 
-  async function reopen(next: readonly string[]): Promise<BundleResult> {
+  function open() {
+    const all = new Map([...entries, ...nameSplit([...split.packages, ...split.shared])])
+    return openBundler(root, all, {
+      extraCode: importShared(split.shared),
+      extraModule: allHelpers,
+      known,
+      isSplit: true,
+    })
+  }
+  async function reopen(next: typeof split): Promise<BundleResult> {
     await bundler.close()
-    packages = next
-    // An additional entry for each makes esbuild split the package off.
-    bundler = await openBundler(root, new Map([...entries, ...namePackages(packages)]), options)
+    split = next
+    // An additional entry for each makes esbuild split the file off.
+    bundler = await open()
     return bundler.bundle()
   }
   return {
     async bundle() {
       let result = await bundler.bundle()
-      // A package may have been removed.
-      if (result.bundle === undefined && packages.length > 0) result = await reopen([])
-      const wanted = result.bundle === undefined ? [] : findPackages(result.bundle.metafile)
-      if (wanted.some((file) => !packages.includes(file))) result = await reopen(wanted)
-      return result.bundle === undefined ? result : { ...result, bundle: keepEntries(result.bundle, entries) }
+      // A file may have been removed.
+      if (result.bundle === undefined && split.packages.length + split.shared.length > 0)
+        result = await reopen({ packages: [], shared: [] })
+      const metafile = result.bundle?.metafile
+      if (metafile !== undefined) {
+        const packages = findPackages(metafile)
+        const often = [...new Set([...shared, ...findShared(root, metafile, { entries, known })])].sort()
+        const isKnown = includesAll(split.packages, packages) && includesAll(split.shared, often)
+        if (!isKnown) result = await reopen({ packages, shared: often })
+      }
+      const { bundle, ...rest } = result
+      const { packages } = split
+      return bundle === undefined
+        ? rest
+        : { ...rest, bundle: { ...bundle, entries, packages: nameSplit(packages), shared: nameSplit(split.shared) } }
     },
     close: () => bundler.close(),
   }
+}
+
+function includesAll(all: readonly string[], wanted: readonly string[]): boolean {
+  return wanted.every((file) => all.includes(file))
 }
 
 /** Returns the files of packages that the project imports. */
@@ -72,7 +106,8 @@ function findPackages({ inputs }: Metafile): string[] {
   return [...new Set(targets)].filter((file) => !isOwnInput(file) && !file.includes(':')).sort()
 }
 
-function keepEntries({ outputs, metafile }: Bundle, entries: ReadonlyMap<string, string>): Bundle {
+/** Returns the bundle without outputs that its entries do not import. */
+export function keepEntries({ entries, outputs, metafile }: Bundle): Bundle {
   const retained = collectOutputs(metafile.outputs, new Set([...entries.values()].map((name) => `${name}.js`)))
   return {
     entries,
