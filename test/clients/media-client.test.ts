@@ -67,7 +67,7 @@ export async function run(baseUrl: string) {
   const seen: (number | string | undefined)[] = []
   for await (const { data, event, id } of watchFeed('ids')) seen.push(data.id, event, id)
   const first: number[] = []
-  for await (const { data } of watchFeed('ids', { lastEventId: 'ü:2' })) {
+  for await (const { data } of watchFeed('ids', { lastEventId: '日:2' })) {
     first.push(data.id)
     break
   }

@@ -3,7 +3,7 @@ const marked =
   /oazapfts\.fetchJson<((?:(?!oazapfts\.fetchJson<)[^])*?)>\(\s*([`'])([^`'\n]*?)#(media|stream):([^#\n]*)#/g
 
 /** Where an operation sends its parameter for the last event. */
-const lastEvent = /(?<=(["'])Last-Event-ID\1: )lastEventId\b/g
+const lastEvent = /(?<='Last-Event-ID': )lastEventId\b/g
 
 /** What is added to a client. */
 const helpers = [
