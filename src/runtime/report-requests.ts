@@ -20,6 +20,7 @@ export interface RequestReport {
   readonly id: string
   readonly method: string
   readonly path: string
+  /** 499, as other servers log it, if the caller disconnected before a response began. */
   readonly status: number
   readonly ms: number
   readonly user: string | undefined
@@ -49,7 +50,7 @@ export function reportRequests(app: FastifyInstance, report: (answered: RequestR
       id: request.id,
       method: request.method,
       path: request.url,
-      status: reply.statusCode,
+      status: reply.raw.headersSent ? reply.statusCode : 499,
       ms: reply.elapsedTime,
       user: request.principal?.user.name,
       client: request.principal?.client.id,
@@ -66,7 +67,8 @@ export function reportRequests(app: FastifyInstance, report: (answered: RequestR
     reply.raw.once('close', () => {
       if (isInternal(reply)) return // its response is closed when it ends
       const { headersSent, writableFinished, errored } = reply.raw
-      if (headersSent && !writableFinished && !errored) reportRequest(request, reply, endings.get(request) ?? 'left')
+      if (!headersSent) reportRequest(request, reply, 'left')
+      else if (!writableFinished && !errored) reportRequest(request, reply, endings.get(request) ?? 'left')
     })
     done()
   })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { probeAgent, userAgent } from '../../src/kit/index.ts'
 import type { RequestReport } from '../../src/runtime/index.ts'
@@ -13,6 +14,13 @@ const files = {
   /ended: ${route('ended')}
   /endless: ${route('endless')}
   /whole: ${route('whole')}
+  /slow:
+    methods:
+      GET: { public: true, action: src/slow.ts }
+      PUT:
+        public: true
+        request: { content: { multipart/form-data: { type: object, properties: { a: { type: string } } } } }
+        action: src/slow.ts
 `,
   'src/generated.ts': actionFile(
     "return (async function* () { yield 'a'; await new Promise(setImmediate); throw new Error('mid') })()",
@@ -30,6 +38,9 @@ const files = {
     setTimeout(() => stream.destroy(), 20)
     return stream`,
     "import { Readable } from 'node:stream'",
+  ),
+  'src/slow.ts': actionFile(
+    "await new Promise((resolve) => context.signal.addEventListener('abort', resolve))\nreturn {}",
   ),
   'src/endless.ts': actionFile(
     "return (async function* () { for (;;) { yield 'a'; await new Promise((resolve) => setTimeout(resolve, 5)) } })()",
@@ -90,6 +101,20 @@ describe('a streamed response', () => {
     abort.abort()
     const { status, aborted: cut } = await answeredOnce()
     assert.deepEqual({ status, cut }, { status: 200, cut: 'left' })
+    assert.deepEqual(failed, [])
+  })
+
+  test('that has not begun when its caller disconnects is reported too, whether the action runs or the body arrives', async () => {
+    const { port } = new URL(server.url)
+    const form = 'Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 100\r\n\r\n--x'
+    for (const text of ['GET /slow HTTP/1.1\r\nHost: a\r\n\r\n', `PUT /slow HTTP/1.1\r\nHost: a\r\n${form}`]) {
+      answered.length = 0
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.write(text)
+      setTimeout(() => socket.destroy(), 100)
+      const { method, status, aborted: cut } = await answeredOnce()
+      assert.deepEqual({ method, status, cut }, { method: text.slice(0, 3), status: 499, cut: 'left' })
+    }
     assert.deepEqual(failed, [])
   })
 
