@@ -27,7 +27,9 @@ export { runDue } from './run/run-due.ts'
 export { loadRunTotals, type RunTotal } from './run/run-totals.ts'
 export { countDueRuns, countPendingRuns } from './run/count-runs.ts'
 export { recordProgress, type RunProgress } from './run/record-runs.ts'
-export type { ListenerTermsOfRuns, RunEnd, RunExecutor, RunOptions, RunReport, RunResult } from './run/run-loop.ts'
+export type { ListenerTermsOfRuns, RunEnd, RunExecutor, RunResult } from './run/run-executor.ts'
+export type { RunOptions } from './run/run-loop.ts'
+export type { RunReport } from './run/run-recorder.ts'
 export { loadAttemptTotals, measureEvents } from './measure.ts'
 export {
   countDead,

@@ -50,7 +50,7 @@ export {
 } from './resolve-secrets.ts'
 export { refreshVariables, sealVariable, variablesOfConnections, withSystemVariables } from './system-variables.ts'
 export { warnOfSharedOrigin, type HtmlRoutes } from './warn-of-shared-origin.ts'
-export { keepLog, type KeptLog } from './run-log.ts'
+export { openLogKeeper, type KeptLog } from './run-log.ts'
 export { catalogOf, loadTerms, termsOf, type ReleaseTerms, defaultTerms } from './release-terms.ts'
 export { loadModules, logClosed, type ReleaseToServe } from './load-modules.ts'
 export { loadReleasePlugins, makeHostServices, type LoadPlugins, type ReleaseWithPlugins } from './load-plugins.ts'

@@ -18,36 +18,35 @@ export interface KeptLog {
 
 const methods = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 
-/**
- * Keeps what a logger writes, from `info` on, without secrets.
- * @param onLine called after each line
- */
-export async function keepLog(
-  logger: Logger,
-  { secrets, onLine }: { readonly secrets: ReadonlySet<string>; onLine?(): void },
-): Promise<KeptLog> {
+/** Returns a function that keeps what a logger writes, from `info` on, without secrets. It calls `onLine` after each line. */
+export async function openLogKeeper(
+  secrets: ReadonlySet<string>,
+): Promise<(logger: Logger, onLine?: (kept: KeptLog) => void) => KeptLog> {
   const { default: makePino } = await import('pino')
-  const lines = new Lines()
-  const write = (line: string) => {
-    lines.add(cut(line.trimEnd()))
-    onLine?.()
-  }
   const options: pino.LoggerOptions = {
     level: 'info',
     base: null,
     serializers: errorSerializers,
     hooks: { streamWrite: makeRedactor(secrets), logMethod: logSafely },
   }
-  let opened: pino.Logger | undefined // most runs log nothing
-  for (const name of methods) {
-    const own = logger[name].bind(logger)
-    logger[name] = (...line: Parameters<typeof own>) => {
-      own(...line)
-      opened ??= makePino(options, { write })
-      opened[name](...line)
+  return (logger, onLine) => {
+    const lines = new Lines()
+    const kept = { logger, text: () => lines.text() }
+    const write = (line: string) => {
+      lines.add(cut(line.trimEnd()))
+      onLine?.(kept)
     }
+    let opened: pino.Logger | undefined // most runs log nothing
+    for (const name of methods) {
+      const own = logger[name].bind(logger)
+      logger[name] = (...line: Parameters<typeof own>) => {
+        own(...line)
+        opened ??= makePino(options, { write })
+        opened[name](...line)
+      }
+    }
+    return kept
   }
-  return { logger, text: () => lines.text() }
 }
 
 function cut(line: string): string {

@@ -187,7 +187,15 @@ export class ActionContext implements Context {
     inSystem.storing.push(stored)
   }
 
-  async #transact(name: string, work: Work): Promise<never> {
+  /** Runs work in a transaction on System with a last statement, which may also commit. */
+  async transactSystem(
+    work: (client: unknown) => Promise<void>,
+    last: (client: unknown) => Promise<void>,
+  ): Promise<void> {
+    await this.#transact('System', work as Work, last)
+  }
+
+  async #transact(name: string, work: Work, last?: (client: unknown) => Promise<void>): Promise<never> {
     const enclosing = getOpenTransactions()
     const current = enclosing?.get(name)
     if (current !== undefined) return runNested(current, () => work(current.client as never))
@@ -198,7 +206,7 @@ export class ActionContext implements Context {
     const value = await connection.transaction((client) => {
       waiting = [] // the connection may be retrying
       const opened = makeOpenTransaction(client, { savepoint: connection.savepoint, queued: waiting })
-      return runAndCommit(name, opened, { work, dispatcher })
+      return runAndCommit(name, opened, { work, dispatcher, last })
     })
     this.#queueMessages(waiting, enclosing)
     return value

@@ -47,14 +47,23 @@ export function makeOpenTransaction(
   return { client, savepoint, queued, storing: [], delayed: [], failure: undefined, busy: undefined, calls: new Set(), hasEnded: false }
 }
 
+/** Work of a transaction. */
+interface Committed {
+  readonly work: Work
+  readonly dispatcher: Dispatcher
+  /** The last statement. */
+  readonly last?: ((client: unknown) => Promise<void>) | undefined
+}
+
 /** Runs work within a transaction that was opened. */
 export async function runAndCommit(
   name: string,
   opened: OpenTransaction,
-  { work, dispatcher }: { readonly work: Work; readonly dispatcher: Dispatcher },
+  { work, dispatcher, last }: Committed,
 ): Promise<never> {
   const value = await runWithin(name, opened, () => work(opened.client as never))
   await dispatcher.store(opened.delayed, opened.client)
+  await last?.(opened.client)
   return value
 }
 

@@ -10,12 +10,15 @@ export interface ListenerRun {
   /** The data of the event. */
   readonly data: unknown
   readonly message: ListenerMessage
-  readonly log: Log
-  /** If the signal was aborted, the run has failed, even if the action returns. */
-  readonly signal: AbortSignal
+  /** Made when the action uses it, because most runs log nothing. */
+  log(): Log
+  /** Made when it is used, as the log is. */
+  signal(): AbortSignal
+  /** Throws if the signal was aborted: the run has failed, even if the action returns. */
+  assertNotStopped(): void
   /**
    * Set if the run is one transaction of System: its first statement, and its last, which records that the run has succeeded
-   * and throws if that is not so anymore.
+   * and throws if that is not so anymore. The last one may also commit.
    */
   readonly once?:
     | { begin(transaction: unknown): Promise<void>; confirm(transaction: unknown): Promise<void> }
@@ -28,24 +31,34 @@ export interface ListenerRun {
  * @throws any error of the action, or the problem that it returned
  */
 export async function runListener(action: Action, sources: ContextSources, run: ListenerRun): Promise<void> {
-  const { listener, data, message, log, signal, once, progress } = run
-  const context = makeActionContext(sources, { principal: undefined, log, signal, progress })
+  const { listener, data, message, once, progress } = run
+  const context = makeActionContext(sources, {
+    principal: undefined,
+    get log() {
+      return run.log()
+    },
+    get signal() {
+      return run.signal()
+    },
+    progress,
+  })
   const parts = { method: 'EVENT', url: `listener:${listener}`, params: { listener }, query: {}, headers: {} }
   const handle = async () => {
     const result: unknown = await action.handle({ ...parts, body: data, message } as never, context)
     discardResult(result)
-    signal.throwIfAborted()
+    run.assertNotStopped()
     if (result instanceof ActionResponse && result.status >= 400) {
       throw new ActionProblem(result.status, `The action returned status ${result.status}`)
     }
   }
   if (once === undefined) await handle()
-  else
-    await context.transaction('System', async (client: unknown) => {
+  else {
+    const work = async (client: unknown) => {
       await once.begin(client)
-      await untilAborted(handle(), signal)
-      await once.confirm(client)
-    })
+      await untilAborted(handle(), run.signal())
+    }
+    await context.transactSystem(work, (client) => once.confirm(client))
+  }
   if (context.hasDispatched) await context.storeDispatched()
 }
 

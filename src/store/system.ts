@@ -193,5 +193,5 @@ function logTo({ onStatement }: OpenSystemOptions, system: DatabaseKind): Pick<K
 }
 
 function constantTime(clock: Clock): RawBuilder<number> {
-  return sql<number>`cast(${Math.floor(clock.now())} as bigint)`
+  return sql<number>`cast(${sql.lit(Math.floor(clock.now()))} as bigint)`
 }

@@ -4,7 +4,8 @@ import { makeDispatcher } from '../../src/events/index.ts'
 import { correctTimes } from '../../src/events/lanes/correct-times.ts'
 import { allLanes } from '../../src/events/lanes/shares.ts'
 import { runDue } from '../../src/events/run/run-due.ts'
-import type { ListenerTermsOfRuns, RunOptions } from '../../src/events/run/run-loop.ts'
+import type { ListenerTermsOfRuns } from '../../src/events/run/run-executor.ts'
+import type { RunOptions } from '../../src/events/run/run-loop.ts'
 import { breakable, storeBusy } from './refusing-system.ts'
 import { onBothDatabases, type World } from './world.ts'
 
@@ -54,7 +55,7 @@ onBothDatabases('runs of listeners when something fails', (world) => {
   test('that end while the worker stops are recorded, even if that fails once', async () => {
     listen(world(), 'plain')
     await world().dispatch('note', 1)
-    const broken = breakable(world().system, 'entry.verdict')
+    const broken = breakable(world().system, 'entry.latency_ms')
     const stopping = new AbortController()
     const executed: string[] = []
     const options = terms(world(), executed, [plain])
@@ -81,7 +82,7 @@ onBothDatabases('runs of listeners when something fails', (world) => {
   test('are recorded after a database that is busy for a while, without failing the command', async () => {
     listen(world(), 'plain')
     await world().dispatch('note', 1)
-    const busy = breakable(world().system, 'entry.verdict', storeBusy)
+    const busy = breakable(world().system, 'entry.latency_ms', storeBusy)
     busy.fail(2)
     await world().execute({ system: busy.system, runs: terms(world(), [], [plain]) })
     assert.equal(busy.failed(), 2)

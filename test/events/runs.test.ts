@@ -5,7 +5,7 @@ import { makeDispatcher, replayRun, retryRun, cancelAllPending, cancelRuns } fro
 import { claimRuns, releaseLostRuns, type WantedRuns } from '../../src/events/run/claim-runs.ts'
 import { recordRuns } from '../../src/events/run/record-runs.ts'
 import { runDue } from '../../src/events/run/run-due.ts'
-import type { ListenerTermsOfRuns, RunResult } from '../../src/events/run/run-loop.ts'
+import type { ListenerTermsOfRuns, RunResult } from '../../src/events/run/run-executor.ts'
 import { makeMember, onBothDatabases, type World } from './world.ts'
 
 const hour = 3_600_000

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { keepLog } from '../../src/host/run-log.ts'
+import { openLogKeeper } from '../../src/host/run-log.ts'
 
 test('of a long log, the first and the last lines are kept, and long lines without their fields', async () => {
   let written = 0
   const logger = pino({ level: 'warn' }, { write: () => void written++ })
-  const kept = await keepLog(logger, { secrets: new Set(['a secret value']) })
+  const keepLog = await openLogKeeper(new Set(['a secret value']))
+  const kept = keepLog(logger)
   assert.equal(kept.text(), null)
   kept.logger.debug('not kept')
   for (let n = 0; n < 1000; n++) kept.logger.info({ n }, 'a secret value')
@@ -22,7 +23,8 @@ test('of a long log, the first and the last lines are kept, and long lines witho
 })
 
 test('a long line is kept, whatever its fields are called and wherever a secret was', async () => {
-  const kept = await keepLog(pino({ level: 'silent' }), { secrets: new Set(['12345678']) })
+  const keepLog = await openLogKeeper(new Set(['12345678']))
+  const kept = keepLog(pino({ level: 'silent' }))
   const text = 'x'.repeat(5000)
   kept.logger.info({ pin: 12345678, text }, 'a number')
   kept.logger.info({ level: 'y'.repeat(20_000), time: null }, 'a level')

@@ -8,7 +8,7 @@ import { makeDispatcher } from '../../src/events/index.ts'
 import { catalogOf, openHost, type Host } from '../../src/host/index.ts'
 import { executeHostEvents } from '../../src/jobs/index.ts'
 import { ChildExecutor } from '../../src/jobs/listeners/child-executor.ts'
-import { readMessage } from '../../src/jobs/listeners/protocol.ts'
+import { readMessages } from '../../src/jobs/listeners/protocol.ts'
 import { urlOfModule } from '../../src/kit/index.ts'
 import { openTestProject } from '../../src/project/index.ts'
 import { loadActiveRelease } from '../../src/release/index.ts'
@@ -36,7 +36,7 @@ listener:
 `
 
 const counts = { turn: 1, failures: 0, postponed: 0, lost: 0 }
-const message = { message: 'msg_1', event: 'acted', data: '{"do":"loop"}', dispatchedAt: 0 }
+const message = { message: 'msg_1', event: 'acted', data: '{"do":"loop"}', dispatchedAt: 0, dueAt: 0 }
 const claimed = { ...message, ...counts, id: 'run_1', listener: 'act' }
 const limits = { timeoutMs: 20_000, retries: [], concurrency: 8, starts: undefined }
 const terms = { ...limits, name: 'act', isExclusive: false, once: false }
@@ -102,7 +102,7 @@ describe('processes of listeners', () => {
     const { id: releaseId } = (await loadActiveRelease(host.system))!
     const messages = [
       { start: { folder, releaseId, logLevel: 'info' } },
-      { run: claimed, timeoutMs: 20_000, once: false },
+      { runs: [{ run: claimed, timeoutMs: 20_000, once: false }] },
     ]
     const worker = `
       import { fork } from 'node:child_process'
@@ -169,7 +169,8 @@ describe('processes of listeners', () => {
   })
 
   test('send only times that a database can store', () => {
-    const read = (result: object) => (readMessage({ ended: 'run_1', turn: 1, result }) as { result: object }).result
+    const read = (result: object) =>
+      (readMessages([{ ended: 'run_1', turn: 1, result }])[0] as { result: object }).result
     assert.deepEqual(read({ kind: 'postponed', until: 1.5 }), { kind: 'postponed', until: 2 })
     assert.deepEqual(read({ kind: 'postponed', until: -1e300 }), { kind: 'postponed', until: 0 })
     assert.deepEqual(read({ kind: 'repeated', delayMs: Infinity }), {

@@ -7,6 +7,12 @@ export interface WantedRuns {
   /** The most that it can start now. */
   readonly room: number
   readonly isExclusive: boolean
+  /**
+   * When the first of the last claim was due; 0 by default. What is due before is not looked for, because the index still has
+   * what has ended since the last vacuum. A transaction that took long may have stored some of it later: look for all
+   * regularly.
+   */
+  readonly from?: number
   /** How many may start in a window, of all workers together. */
   readonly starts?: { readonly limit: number; readonly windowMs: number } | undefined
 }
@@ -21,6 +27,8 @@ export interface ClaimedRun {
   readonly data: string | null
   /** When the message was stored, in milliseconds since 1970. */
   readonly dispatchedAt: number
+  /** When it was due. */
+  readonly dueAt: number
   readonly turn: number
   readonly failures: number
   readonly postponed: number
@@ -67,7 +75,7 @@ async function claim(
     where ${isChosen} and status = 'pending' and exists (select 1 from waypost_worker where id = ${worker})
       and ${isNotHeld}
     returning id, listener, message_id as message, ${message('event')} as event, ${message('data')} as data,
-      created_at as "dispatchedAt", turn, failures, postponed, lost`.execute(db)
+      created_at as "dispatchedAt", due_at as "dueAt", turn, failures, postponed, lost`.execute(db)
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
@@ -76,18 +84,21 @@ const isNotHeld = sql`not exists (select 1 from waypost_system fact where fact.n
 
 /** Those that are due longest, of each listener. */
 function duePlain(system: System, wanted: readonly WantedRuns[]): RawBuilder<unknown> {
-  const due = (listener: RawBuilder<unknown>, room: RawBuilder<unknown>) => sql`
+  const due = (listener: RawBuilder<unknown>, room: RawBuilder<unknown>, from: RawBuilder<unknown>) => sql`
     select id from waypost_run where status = 'pending' and exclusive_key is null and listener = ${listener}
-      and due_at <= ${nowOnce(system)} order by due_at, id limit ${room}`
+      and due_at >= ${from} and due_at <= ${nowOnce(system)} order by due_at, id limit ${room}`
   if (system.kind === 'sqlite') {
-    const parts = wanted.map(({ listener, room }) => sql`select id from (${due(sql`${listener}`, sql.lit(room))})`)
+    const parts = wanted.map(({ listener, room, from = 0 }) => {
+      return sql`select id from (${due(sql`${listener}`, sql.lit(room), sql.lit(from))})`
+    })
     return sql.join(parts, sql` union all `)
   }
-  const rows = wanted.map(({ listener, room }) => [listener, room])
+  const rows = wanted.map(({ listener, room, from = 0 }) => [listener, room, from])
   return sql`select one.id from (
-      select value ->> 0 as listener, cast(value ->> 1 as int) as room from ${jsonRows(system, rows)}
+      select value ->> 0 as listener, cast(value ->> 1 as int) as room, cast(value ->> 2 as bigint) as start
+      from ${jsonRows(system, rows)}
     ) as wanted cross join lateral (
-      ${due(sql`wanted.listener`, sql`wanted.room`)} for update skip locked
+      ${due(sql`wanted.listener`, sql`wanted.room`, sql`wanted.start`)} for update skip locked
     ) as one`
 }
 

@@ -1,54 +1,13 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Clock, Settings } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
 import { Patience } from '../patience.ts'
 import { makeWakeSignal } from '../wake-signal.ts'
 import { claimRuns, findDueListeners, releaseLostRuns, type ClaimedRun } from './claim-runs.ts'
-import { RunCounter } from './run-totals.ts'
-import { recordRuns, type RunOutcome, type RunVerdict } from './record-runs.ts'
-
-/** A listener of the active release. */
-export interface ListenerTermsOfRuns {
-  readonly name: string
-  readonly timeoutMs: number
-  /** Undefined for those of `delivery_delays`. */
-  readonly retries: readonly number[] | undefined
-  readonly concurrency: number
-  readonly isExclusive: boolean
-  readonly starts: { readonly limit: number; readonly windowMs: number } | undefined
-  readonly once: boolean
-}
-
-/** How one run ended. `recorded`: the run has recorded itself, or another worker has taken it over. */
-export type RunResult =
-  | { readonly kind: 'done' | 'recorded' }
-  | { readonly kind: 'failed' | 'dead' | 'discarded' | 'lost'; readonly reason: string }
-  | { readonly kind: 'repeated'; readonly reason?: string; readonly delayMs?: number }
-  | { readonly kind: 'postponed'; readonly until: number }
-
-/** How a run ended, and what it logged. */
-export type RunEnd = RunResult & { readonly log?: string | null }
-
-/** Runs the code of listeners. */
-export interface RunExecutor {
-  /** Never rejects. A run that was lost before must be alone in its process. */
-  execute(run: ClaimedRun, listener: ListenerTermsOfRuns): Promise<RunEnd>
-  /** Ends all runs: they are repeated. */
-  abort(): void
-  close(): Promise<void>
-}
-
-/** For progress output. */
-export interface RunReport {
-  readonly run: string
-  readonly listener: string
-  readonly event: string
-  /** Number of the run, from 1. */
-  readonly attempt: number
-  readonly verdict: RunVerdict
-  readonly latencyMs: number
-  readonly delayMs: number
-  readonly reason: string | undefined
-}
+import { judgeRun, maxLost } from './judge-run.ts'
+import type { ListenerTermsOfRuns, RunEnd, RunExecutor } from './run-executor.ts'
+import { RunQueue, type ReadyRun } from './run-queue.ts'
+import { RunRecorder, type RunReport } from './run-recorder.ts'
 
 /** What a worker needs to run listeners. */
 export interface RunOptions {
@@ -68,27 +27,21 @@ interface Parts extends RunOptions {
 
 const idleMs = 250
 const lostMs = 1000
-const batchMs = 5
-const saveTotalsMs = 5000
-const maxBatch = 500
 const graceMs = 10_000
 const maxPauseMs = 10_000
-/** Workers and processes that may end during a run before it is dead. */
-const maxLost = 5
-const maxPostponed = 100
-const yearMs = 366 * 86_400_000
 
 /** Runs what is due for listeners, beside the deliveries of the worker: they share its row and nothing else. */
 export class RunLoop {
   readonly #parts: Parts
   readonly #wake = makeWakeSignal()
-  readonly #active = new Map<string, { readonly listener: string; readonly ended: Promise<void> }>()
-  readonly #outcomes: RunOutcome[] = []
-  #flushing: Promise<void> | undefined
+  readonly #recorder: RunRecorder
+  readonly #queues = new Map<string, RunQueue>()
+  /** The ids of runs that were claimed and are not recorded. */
+  readonly #held = new Set<string>()
+  /** Runs under way. */
+  readonly #active = new Set<Promise<void>>()
   #isStopping = false
   #nextLostAt = -Infinity
-  readonly #counter = new RunCounter()
-  #saving: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
   /** Whether the last claim found nothing. */
   #isDry = false
@@ -97,16 +50,24 @@ export class RunLoop {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#recorder = new RunRecorder({
+      ...parts,
+      onRecorded: (outcomes) => {
+        for (const { run } of outcomes) this.#held.delete(run.id)
+        this.#changed()
+        this.#wake.notify()
+      },
+    })
   }
 
   start(): void {
+    this.#recorder.start()
     this.#running = this.#loop()
-    this.#saving = setInterval(() => void this.#saveTotals(), saveTotalsMs)
   }
 
   /** Whether nothing is due or under way, as far as the last look showed. */
   get isIdle(): boolean {
-    return this.#isDry && this.#active.size === 0 && this.#outcomes.length === 0 && this.#flushing === undefined
+    return this.#isDry && this.#held.size === 0 && !this.#recorder.isBusy
   }
 
   hasDue(): Promise<boolean> {
@@ -116,6 +77,7 @@ export class RunLoop {
 
   /** Ends what is under way, because others may run it now. */
   abort(): void {
+    this.#giveBackAll()
     if (this.#active.size > 0) this.#parts.executor.abort()
   }
 
@@ -125,11 +87,10 @@ export class RunLoop {
     this.#wake.notify()
     const timer = setTimeout(() => this.abort(), graceMs)
     await this.#running
-    await Promise.all([...this.#active.values()].map(({ ended }) => ended))
+    this.#giveBackAll()
+    await Promise.all(this.#active)
     clearTimeout(timer)
-    await (this.#flushing ??= this.#flushSoon())
-    clearInterval(this.#saving)
-    await this.#saveTotals()
+    await this.#recorder.stop()
     await this.#parts.executor.close()
   }
 
@@ -146,6 +107,7 @@ export class RunLoop {
         continue
       }
       if (found === 0) await this.#wake.wait(idleMs)
+      await yieldToEventLoop() // several runs end in one turn
     }
   }
 
@@ -159,13 +121,16 @@ export class RunLoop {
     }
     if (clock.monotonic() >= this.#nextLostAt) {
       this.#nextLostAt = clock.monotonic() + lostMs
-      const isKnown = (id: string) => this.#active.has(id) || this.#outcomes.some(({ run }) => run.id === id)
-      await releaseLostRuns(system, { worker, isKnown })
+      for (const queue of this.#queues.values()) queue.mark = 0
+      await releaseLostRuns(system, { worker, isKnown: (id) => this.#held.has(id) })
     }
-    const busy = Map.groupBy(this.#active.values(), ({ listener }) => listener)
+    const now = clock.monotonic()
+    for (const queue of this.#queues.values()) this.#giveBack(queue.giveBack(now))
     const wanted = listeners.flatMap((one) => {
-      const room = one.concurrency - (busy.get(one.name)?.length ?? 0)
-      return room > 0 ? [{ listener: one.name, room, isExclusive: one.isExclusive, starts: one.starts }] : []
+      const queue = this.#queueOf(one)
+      const room = queue.room(now)
+      const { name: listener, isExclusive, starts } = one
+      return room > 0 ? [{ listener, room, isExclusive, starts, from: queue.mark }] : []
     })
     if (wanted.length === 0) {
       this.#isDry = false
@@ -173,10 +138,27 @@ export class RunLoop {
     }
     const changes = this.#changes
     const runs = await claimRuns(system, worker, wanted)
-    this.#isDry = runs.length === 0 && wanted.length === listeners.length && changes === this.#changes
-    const byName = new Map(listeners.map((one) => [one.name, one]))
-    for (const run of runs) this.#begin(run, byName.get(run.listener)!)
+    const isComplete = wanted.length === listeners.length && wanted.every(({ from }) => from === 0)
+    this.#isDry = runs.length === 0 && isComplete && changes === this.#changes
+    for (const { id } of runs) this.#held.add(id)
+    const found = Map.groupBy(runs, ({ listener }) => listener)
+    for (const { listener } of wanted) {
+      const queue = this.#queues.get(listener)!
+      queue.add(found.get(listener) ?? [], clock.monotonic())
+      this.#start(queue)
+    }
     return runs.length
+  }
+
+  #queueOf(terms: ListenerTermsOfRuns): RunQueue {
+    const known = this.#queues.get(terms.name)
+    if (known === undefined) {
+      const queue = new RunQueue(terms)
+      this.#queues.set(terms.name, queue)
+      return queue
+    }
+    known.terms = terms
+    return known
   }
 
   /** A claim that began before does not show that nothing is due. */
@@ -185,17 +167,25 @@ export class RunLoop {
     this.#changes++
   }
 
-  #begin(run: ClaimedRun, listener: ListenerTermsOfRuns): void {
-    const began = this.#parts.clock.monotonic()
-    const ended = this.#execute(run, listener).then((result) => {
-      const latencyMs = this.#parts.clock.monotonic() - began
-      this.#active.delete(run.id)
+  #start(queue: RunQueue): void {
+    if (this.#isStopping || this.#parts.worker() === undefined) return
+    for (const ready of queue.start(this.#parts.clock.monotonic())) this.#begin(ready, queue)
+  }
+
+  #begin({ run, terms }: ReadyRun, queue: RunQueue): void {
+    const { clock } = this.#parts
+    const began = clock.monotonic()
+    const ended = this.#execute(run, terms).then((result) => {
+      const now = clock.monotonic()
+      this.#active.delete(ended)
+      const outcome = judgeRun(this.#parts, { run, listener: terms, result, latencyMs: now - began })
+      queue.ended(now, outcome.verdict === 'done')
       this.#changed()
-      this.#outcomes.push(this.#judge(run, { listener, result, latencyMs }))
-      this.#flushing ??= this.#flushSoon()
-      this.#wake.notify()
+      this.#recorder.add(outcome)
+      this.#start(queue)
+      if (queue.room(now) > 0) this.#wake.notify()
     })
-    this.#active.set(run.id, { listener: run.listener, ended })
+    this.#active.add(ended)
   }
 
   async #execute(run: ClaimedRun, listener: ListenerTermsOfRuns): Promise<RunEnd> {
@@ -204,78 +194,13 @@ export class RunLoop {
     return this.#parts.executor.execute(run, listener)
   }
 
-  #judge(
-    run: ClaimedRun,
-    { listener, result, latencyMs }: { listener: ListenerTermsOfRuns; result: RunEnd; latencyMs: number },
-  ): RunOutcome {
-    const base = { run, latencyMs, log: result.log ?? null }
-    switch (result.kind) {
-      case 'done':
-      case 'recorded':
-        return { ...base, verdict: 'done' }
-      case 'dead':
-      case 'discarded':
-        return { ...base, verdict: result.kind, reason: result.reason }
-      case 'repeated':
-        return { ...base, verdict: 'repeated', delayMs: result.delayMs ?? 0, reason: result.reason }
-      case 'lost':
-        if (run.lost + 1 >= maxLost) return { ...base, verdict: 'dead', reason: result.reason }
-        return { ...base, verdict: 'lost', delayMs: 0, reason: result.reason }
-      case 'postponed': {
-        const until = Math.min(result.until, this.#parts.clock.now() + yearMs)
-        if (run.postponed < maxPostponed) return { ...base, verdict: 'postponed', until }
-        return this.#fail(base, listener, `It was put off more than ${maxPostponed} times`)
-      }
-      default:
-        return this.#fail(base, listener, result.reason)
-    }
+  #giveBackAll(): void {
+    for (const queue of this.#queues.values()) this.#giveBack(queue.giveBack())
   }
 
-  #fail(
-    base: Pick<RunOutcome, 'run' | 'latencyMs' | 'log'>,
-    { retries }: ListenerTermsOfRuns,
-    reason: string,
-  ): RunOutcome {
-    const delay = (retries ?? this.#parts.settings().delivery_delays)[base.run.failures]
-    if (delay === undefined) return { ...base, verdict: 'dead', reason }
-    return { ...base, verdict: 'retrying', delayMs: Math.ceil(delay * (0.8 + 0.4 * Math.random())), reason }
-  }
-
-  async #flushSoon(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, batchMs))
-    for (const patience = new Patience(this.#parts.clock); this.#outcomes.length > 0;) {
-      try {
-        await this.#flush()
-        patience.succeeded()
-      } catch (error) {
-        // They stay, even if the worker is not live: those of runs that others have taken over change nothing.
-        const isOver = patience.isOver(error)
-        if (isOver) this.#parts.onFailure(error)
-        if (isOver && this.#isStopping) break
-        await new Promise((resolve) => setTimeout(resolve, Math.min(idleMs * 2 ** (patience.failures - 1), maxPauseMs)))
-      }
-    }
-    this.#flushing = undefined
-    this.#wake.notify()
-  }
-
-  async #flush(): Promise<void> {
-    const batch = this.#outcomes.slice(0, maxBatch)
-    const recorded = await recordRuns(this.#parts.system, batch)
-    this.#outcomes.splice(0, batch.length)
-    this.#changed()
-    for (const { run, verdict, latencyMs, delayMs = 0, reason } of batch) {
-      // A run with `once` has recorded itself.
-      if (!recorded.has(run.id) && verdict !== 'done') continue
-      const { id, listener, event, failures } = run
-      this.#counter.add(listener, verdict, latencyMs)
-      const report = { run: id, listener, event: event ?? '', attempt: failures + 1 }
-      this.#parts.onRun?.({ ...report, verdict, latencyMs, delayMs, reason })
-    }
-  }
-
-  /** What fails is saved the next time. */
-  async #saveTotals(): Promise<void> {
-    await this.#counter.save(this.#parts.system).catch(() => undefined)
+  #giveBack(runs: readonly ReadyRun[]): void {
+    const result = { kind: 'repeated' } as const
+    for (const { run, terms } of runs)
+      this.#recorder.add(judgeRun(this.#parts, { run, listener: terms, result, latencyMs: 0 }))
   }
 }

@@ -2,7 +2,7 @@ import { markActionLogger, withDeadline, withDeadlineAfterAbort, type Clock } fr
 import type { Logger } from '../../runtime/index.ts'
 import type { System } from '../../store/index.ts'
 import { errors } from '../errors.ts'
-import { keepLog, type KeptLog } from '../../host/index.ts'
+import { openLogKeeper, type KeptLog } from '../../host/index.ts'
 import { endClaim, type Claim } from './claim.ts'
 import { startClaimRenewal } from './renew-claim.ts'
 import type { CronjobSet } from './open-cronjobs.ts'
@@ -63,7 +63,8 @@ async function runSlot(sources: RunSources, { set, claim, stop }: RunState): Pro
     () => stop.abort(errors.WP_SERVER_CRONJOB_TIMEOUT({ name, seconds: timeoutMs / 1000 })),
     timeoutMs,
   )
-  const kept = await keepLog(markActionLogger(logger.child({ cronjob: name, run: claim.id })), { secrets })
+  const keepLog = await openLogKeeper(secrets)
+  const kept = keepLog(markActionLogger(logger.child({ cronjob: name, run: claim.id })))
   const stopRenewal = startClaimRenewal(claim, {
     ...sources,
     log: kept.text,

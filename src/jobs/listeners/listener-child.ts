@@ -1,13 +1,13 @@
 // A child process of a worker: runs the code of listeners, so that it cannot delay or end deliveries.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { keepLog, makeLogger, openHost } from '../../host/index.ts'
+import { makeLogger, openHost, openLogKeeper, type KeptLog } from '../../host/index.ts'
 import { isWaypostError, markActionLogger, readEnvironment, safeMessageOf } from '../../kit/index.ts'
 import { loadActiveRelease } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import type { ListenerSet } from './open-listeners.ts'
 import { openStandaloneListeners } from './open-standalone.ts'
-import type { FromChild, ToChild } from './protocol.ts'
+import type { FromChild, RunToStart, ToChild } from './protocol.ts'
 
 /** How long to wait until the release that the worker knows is the active one: `dev` stores it after it serves it. */
 const awaitReleaseMs = 5000
@@ -17,16 +17,20 @@ const progressIntervalMs = 200
 /** How many snapshots of a log are sent at once: what a run logged before it blocks this process must arrive. */
 const maxImmediate = 20
 
-let opened:
-  | Promise<{ readonly set: ListenerSet; readonly logger: Logger; readonly secrets: ReadonlySet<string> }>
-  | undefined
+interface Opened {
+  readonly set: ListenerSet
+  readonly logger: Logger
+  readonly keepLog: Awaited<ReturnType<typeof openLogKeeper>>
+}
+
+let opened: Promise<Opened> | undefined
 
 process.once('disconnect', () => process.exit())
 if (!process.connected) process.exit()
 watchParent()
 process.on('message', (message: ToChild) => {
   if ('start' in message) opened = open(message.start)
-  else void run(message)
+  else for (const one of message.runs) void run(one)
 })
 // The worker decides when this process ends. Ctrl+C reaches all processes of a terminal.
 process.on('SIGINT', () => undefined)
@@ -43,7 +47,7 @@ function watchParent(): void {
   watch.unref()
 }
 
-async function open({ folder, releaseId, logLevel }: Extract<ToChild, { start: unknown }>['start']) {
+async function open({ folder, releaseId, logLevel }: Extract<ToChild, { start: unknown }>['start']): Promise<Opened> {
   try {
     const host = await openHost({ folder, variables: readEnvironment() })
     const logger = await makeLogger(logLevel, { file: 'stderr', secrets: host.logSecrets })
@@ -55,15 +59,15 @@ async function open({ folder, releaseId, logLevel }: Extract<ToChild, { start: u
     if (release === undefined) throw new Error('No release is active')
     const set = await openStandaloneListeners(host, release, { logger })
     await send({ ready: true })
-    return { set, logger, secrets: host.logSecrets }
+    return { set, logger, keepLog: await openLogKeeper(host.logSecrets) }
   } catch (error) {
     await send({ failed: safeMessageOf(error), isExternal: isWaypostError(error) && error.kind === 'external' })
     return process.exit(1)
   }
 }
 
-async function run({ run: claimed, timeoutMs, once }: Extract<ToChild, { run: unknown }>): Promise<void> {
-  const { set, logger, secrets } = await opened!
+async function run({ run: claimed, timeoutMs, once }: RunToStart): Promise<void> {
+  const { set, logger, keepLog } = await opened!
   const { id, turn } = claimed
   let nextAt = -Infinity
   const progress = (value: number, text?: string) => {
@@ -71,21 +75,24 @@ async function run({ run: claimed, timeoutMs, once }: Extract<ToChild, { run: un
     nextAt = performance.now() + progressIntervalMs
     void send({ progress: id, turn, value, text: text?.slice(0, 200) })
   }
-  const sender = makeLogSender((log) => void send({ logged: id, turn, log }))
-  const own = markActionLogger(logger.child({ listener: claimed.listener, run: id }))
-  const kept = await keepLog(own, { secrets, onLine: () => sender.changed(kept.text) })
+  let kept: KeptLog | undefined
+  let sender: ReturnType<typeof makeLogSender> | undefined
+  const keep = () => {
+    const own = markActionLogger(logger.child({ listener: claimed.listener, run: id }))
+    sender = makeLogSender((log) => void send({ logged: id, turn, log }))
+    return keepLog(own, ({ text }) => sender!.changed(text))
+  }
+  const logged = () => kept?.text() ?? null
   const result = await set.run(claimed, {
     timeoutMs,
     once,
-    log: kept.logger,
-    logged: kept.text,
-    signal: new AbortController().signal,
-    lateMs: 2 ** 31 - 1, // the worker ends this process
+    log: () => (kept ??= keep()).logger,
+    logged,
     progress,
     onLocked: () => send({ locked: id, turn }),
   })
-  sender.end()
-  await send({ ended: id, turn, result, log: kept.text() })
+  sender?.end()
+  sendSoon({ ended: id, turn, result, log: logged() })
 }
 
 /** Sends snapshots of a log, few of them if a run logs much. */
@@ -104,8 +111,24 @@ function makeLogSender(sendLog: (log: string | null) => void) {
   }
 }
 
+let waiting: FromChild[] = []
+
+/** Sends a message with the others of this turn of the event loop. */
+function sendSoon(message: FromChild): void {
+  if (waiting.push(message) === 1) setImmediate(flush)
+}
+
+/** Sends a message before code that may block this process. */
 function send(message: FromChild): Promise<void> {
-  return new Promise((resolve) => {
-    process.send!(message, () => resolve()) // an error means that the worker has ended, and so does this process
-  })
+  waiting.push(message)
+  return flush()
+}
+
+async function flush(): Promise<void> {
+  if (waiting.length === 0) return
+  const messages = waiting
+  waiting = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  process.send!(messages, () => resolve()) // an error means that the worker has ended, and so does this process
+  return promise
 }

@@ -1,4 +1,3 @@
-import { sql, type Kysely } from 'kysely'
 import type { ConnectionRegistry } from '../../connection/index.ts'
 import type { Log } from '../../contract/index.ts'
 import { makeDispatcher, type ClaimedRun, type RunResult } from '../../events/index.ts'
@@ -11,7 +10,7 @@ import {
   type LoadPlugins,
   type ReleaseToServe,
 } from '../../host/index.ts'
-import { safeMessageOf, toStorable, withDeadlineAfterAbort } from '../../kit/index.ts'
+import { safeMessageOf, withDeadlineAfterAbort } from '../../kit/index.ts'
 import type { PrepareConfig, ServicesOf } from '../../plugin/index.ts'
 import { assertServable, resolveStack, useArtifacts, type ClosedModules } from '../../release/index.ts'
 import {
@@ -25,6 +24,7 @@ import {
 } from '../../runtime/index.ts'
 import { errors } from '../errors.ts'
 import { withCalls } from '../open-calls.ts'
+import { confirmRun, limitIdle, Superseded } from './confirm-run.ts'
 import { maxOnceSqliteMs } from './listener-terms.ts'
 
 /** The resources that listeners use. */
@@ -43,12 +43,14 @@ interface ListenerSources {
 interface RunHow {
   readonly timeoutMs: number
   readonly once: boolean
-  readonly log: Log
+  /** Called when the action logs. */
+  log(): Log
   /** Returns what it has logged so far, to be kept with the run. */
   logged(): string | null
-  readonly signal: AbortSignal
-  /** How long to wait for an action after its timeout, before the run fails anyway. */
-  readonly lateMs: number
+  /** Aborts the run: it is repeated. */
+  readonly signal?: AbortSignal
+  /** How long to wait for an action after its timeout, before the run fails anyway. By default its process is ended. */
+  readonly lateMs?: number
   progress(value: number, text?: string): void
   /** Called when the transaction of the run keeps all others from writing, on SQLite. */
   onLocked?(): Promise<void>
@@ -107,9 +109,7 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
         kind: 'dead',
         reason: `The data does not match the schema of the event: ${problem.path} ${problem.message}`,
       }
-    const stop = new AbortController()
-    const signal = AbortSignal.any([how.signal, stop.signal])
-    const limits = limitRun(host, claimed, { ...how, stop: (error) => stop.abort(error) })
+    const limits = limitRun(host, claimed, how)
     const work = runListener(action, contexts, {
       listener,
       data: JSON.parse(data!) as unknown,
@@ -118,23 +118,20 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
         attempt: claimed.failures + 1,
         dispatched_at: new Date(claimed.dispatchedAt),
       },
-      log: how.log,
-      signal,
+      log: () => how.log(),
+      signal: limits.signal,
+      assertNotStopped() {
+        if (limits.stopped !== undefined) throw limits.stopped.reason
+      },
       once: how.once ? limits.once : undefined,
       progress: how.progress,
     })
     try {
-      await withDeadlineAfterAbort(work, {
-        signal,
-        limitMs: () => how.lateMs,
-        late: () => {
-          throw signal.reason
-        },
-      })
+      await (how.lateMs === undefined ? work : untilLate(work, limits.signal(), how.lateMs))
       return { kind: how.once ? 'recorded' : 'done' }
     } catch (error) {
-      if (how.signal.aborted) return { kind: 'repeated', reason: 'Its worker stopped' }
-      return describeFailure(stop.signal.aborted ? stop.signal.reason : error)
+      if (how.signal?.aborted) return { kind: 'repeated', reason: 'Its worker stopped' }
+      return describeFailure(limits.stopped === undefined ? error : limits.stopped.reason)
     } finally {
       limits.end()
     }
@@ -145,52 +142,62 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
 
 const idleReserveMs = 5000
 
-type Limited = Pick<RunHow, 'timeoutMs' | 'onLocked' | 'logged'> & { stop(error: Error): void }
+/** Waits for an action, after its timeout only for a while. */
+function untilLate(work: Promise<void>, signal: AbortSignal, lateMs: number): Promise<void> {
+  return withDeadlineAfterAbort(work, {
+    signal,
+    limitMs: () => lateMs,
+    late: () => {
+      throw signal.reason
+    },
+  })
+}
 
-/** Stops a run when it takes too long. */
-function limitRun(host: Host, run: ClaimedRun, { timeoutMs, onLocked, logged, stop }: Limited) {
+type Limited = Pick<RunHow, 'timeoutMs' | 'onLocked' | 'logged' | 'signal'>
+
+/** Stops a run when it takes too long, or when its worker stops. */
+function limitRun(host: Host, run: ClaimedRun, { timeoutMs, onLocked, logged, signal }: Limited) {
   const name = run.listener
-  const begin = (ms: number, error: Error) => setTimeout(() => stop(error), ms)
-  const limit = begin(timeoutMs, errors.WP_SERVER_LISTENER_TIMEOUT({ name, seconds: timeoutMs / 1000 }))
+  let stopped: { readonly reason: unknown } | undefined
+  let controller: AbortController | undefined // most actions do not use it
+  const stop = (reason: unknown) => {
+    stopped ??= { reason }
+    controller?.abort(stopped.reason)
+  }
+  const abort = () => stop(signal?.reason)
+  signal?.addEventListener('abort', abort)
+  if (signal?.aborted) abort()
+  const begin = (ms: number, makeError: () => Error) => setTimeout(() => stop(makeError()), ms)
+  const limit = begin(timeoutMs, () => errors.WP_SERVER_LISTENER_TIMEOUT({ name, seconds: timeoutMs / 1000 }))
   let onceLimit: NodeJS.Timeout | undefined
   return {
+    /** Why the run must stop, if it must. */
+    get stopped() {
+      return stopped
+    },
+    /** Aborts when the run must stop. */
+    signal(): AbortSignal {
+      controller ??= new AbortController()
+      if (stopped !== undefined) controller.abort(stopped.reason)
+      return controller.signal
+    },
     once: {
       async begin(transaction: unknown) {
         if (host.system.kind === 'postgresql') return limitIdle(transaction, timeoutMs + idleReserveMs)
         clearTimeout(onceLimit) // not counted: how long it waited for the transactions of others
-        onceLimit = begin(maxOnceSqliteMs, errors.WP_SERVER_LISTENER_ONCE({ name, seconds: maxOnceSqliteMs / 1000 }))
+        onceLimit = begin(maxOnceSqliteMs, () =>
+          errors.WP_SERVER_LISTENER_ONCE({ name, seconds: maxOnceSqliteMs / 1000 }),
+        )
         await onLocked?.() // before the code, which may block this process
       },
-      confirm: (transaction: unknown) => confirmRun(host, transaction, { run, log: logged() }),
+      confirm: (transaction: unknown) => confirmRun(host.system, transaction, { run, log: logged() }),
     },
     end() {
       clearTimeout(limit)
       clearTimeout(onceLimit)
+      signal?.removeEventListener('abort', abort)
     },
   }
-}
-
-/** PostgreSQL ends the transaction of a process that is frozen, so that others can repeat the run. */
-async function limitIdle(transaction: unknown, ms: number): Promise<void> {
-  const limit = sql.raw(`set local idle_in_transaction_session_timeout = ${Math.ceil(ms)}`)
-  await limit.execute(transaction as Kysely<unknown>)
-}
-
-/** Thrown in the transaction of a run that another worker has taken over, or that was cancelled. */
-class Superseded extends Error {}
-
-/** The last statement of a run with `once`: it takes effect only if the run still belongs to its worker. */
-async function confirmRun(
-  { system }: Host,
-  transaction: unknown,
-  { run: { id, turn }, log }: { readonly run: ClaimedRun; readonly log: string | null },
-): Promise<void> {
-  const now = system.now()
-  const { numAffectedRows = 0n } = await sql`update waypost_run
-    set status = 'done', turn = turn + 1, worker_id = null, finished_at = ${now}, latency_ms = ${now} - started_at,
-      outcome = null, log = ${log === null ? null : toStorable(log)}
-    where id = ${id} and turn = ${turn} and status = 'running'`.execute(transaction as Kysely<unknown>)
-  if (numAffectedRows === 0n) throw new Superseded('The run was taken over by another worker, or cancelled')
 }
 
 function describeFailure(error: unknown): RunResult {

@@ -5,9 +5,15 @@ import type { ClaimedRun, RunResult } from '../../events/index.ts'
 /** From the worker. */
 export type ToChild =
   | { readonly start: { readonly folder: string; readonly releaseId: string; readonly logLevel: string } }
-  | { readonly run: ClaimedRun; readonly timeoutMs: number; readonly once: boolean }
+  | { readonly runs: readonly RunToStart[] }
 
-/** From the child. `turn` tells apart runs with the same id. */
+export interface RunToStart {
+  readonly run: ClaimedRun
+  readonly timeoutMs: number
+  readonly once: boolean
+}
+
+/** From the child, in lists: a message costs more than a run that does little. `turn` tells apart runs with the same id. */
 export type FromChild =
   | { readonly ready: true }
   | { readonly failed: string; readonly isExternal: boolean }
@@ -23,8 +29,13 @@ const maxTime = 8.64e15
 const maxLog = 20_000
 const kinds = new Set(['done', 'recorded', 'failed', 'dead', 'discarded', 'lost', 'repeated', 'postponed'])
 
-/** Checks a message of a child, because the code in it may send anything. */
-export function readMessage(message: unknown): FromChild | undefined {
+/** Checks what a child sends, because the code in it may send anything. */
+export function readMessages(messages: unknown): readonly FromChild[] {
+  if (!Array.isArray(messages)) return []
+  return messages.map(readMessage).filter((message) => message !== undefined)
+}
+
+function readMessage(message: unknown): FromChild | undefined {
   if (typeof message !== 'object' || message === null) return undefined
   const one = message as Record<string, unknown>
   if (one['ready'] === true) return { ready: true }

@@ -1,5 +1,13 @@
 import { runDue, type ClaimedRun, type RunEnd, type RunReport } from '../../events/index.ts'
-import { catalogOf, keepLog, type Host, type LoadPlugins, termsOf, withSystemVariables } from '../../host/index.ts'
+import {
+  catalogOf,
+  openLogKeeper,
+  type Host,
+  type KeptLog,
+  type LoadPlugins,
+  termsOf,
+  withSystemVariables,
+} from '../../host/index.ts'
 import { markActionLogger } from '../../kit/index.ts'
 import { loadActiveRelease } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
@@ -31,22 +39,23 @@ export async function runDueListeners(
   const { variables } = await withSystemVariables(host, Object.keys(release.manifest.variables))
   const { settings } = termsOf(release, variables)
   const set = await openStandaloneListeners(host, release, { logger, loadPlugins })
+  const keepLog = await openLogKeeper(host.logSecrets)
   const stop = new AbortController()
   const execute = async (
     run: ClaimedRun,
     how: { readonly timeoutMs: number; readonly once: boolean },
   ): Promise<RunEnd> => {
-    const own = markActionLogger(logger.child({ listener: name, run: run.id }))
-    const kept = await keepLog(own, { secrets: host.logSecrets })
+    let kept: KeptLog | undefined
+    const logged = () => kept?.text() ?? null
     const result = await set.run(run, {
       ...how,
       lateMs,
-      log: kept.logger,
-      logged: kept.text,
+      log: () => (kept ??= keepLog(markActionLogger(logger.child({ listener: name, run: run.id })))).logger,
+      logged,
       signal: stop.signal,
       progress: () => undefined,
     })
-    return { ...result, log: kept.text() }
+    return { ...result, log: logged() }
   }
   const listed = listenerTerms({ listeners: { [name]: listeners[name]! } })
   try {

@@ -13,7 +13,7 @@ import {
 import { readLogLevel, type Host } from '../../host/index.ts'
 import { messageOf, urlOfModule } from '../../kit/index.ts'
 import { maxOnceSqliteMs } from './listener-terms.ts'
-import { readMessage, type FromChild, type ToChild } from './protocol.ts'
+import { readMessages, type FromChild, type RunToStart, type ToChild } from './protocol.ts'
 
 const idleMs = 60_000
 const startMs = 60_000
@@ -42,10 +42,12 @@ export interface Task {
 }
 
 interface Running extends Task {
-  timer?: NodeJS.Timeout
   saving?: NodeJS.Timeout
   progress: RunProgress
+  limitMs: number
   overdueAt: number
+  /** When the process is ended because of it. */
+  killAt: number
 }
 
 /** A child process that runs the listeners of one release. */
@@ -58,6 +60,9 @@ export class RunProcess {
   readonly #starting: NodeJS.Timeout
   readonly #memory: NodeJS.Timeout
   #idle: NodeJS.Timeout | undefined
+  readonly #overdue = makeAlarm(() => this.#endOverdue())
+  /** Runs to send with others: a message costs more than a run that does little. */
+  #waiting: RunToStart[] = []
   #isReady = false
   #isRetired = false
   #hasEnded = false
@@ -79,7 +84,7 @@ export class RunProcess {
       serialization: 'advanced',
     })
     for (const stream of [this.#child.stdout, this.#child.stderr]) readLines(stream, options.onOutput)
-    this.#child.on('message', (message) => this.#receive(readMessage(message)))
+    this.#child.on('message', (messages) => readMessages(messages).forEach((message) => this.#receive(message)))
     this.ended = new Promise((resolve) => {
       const finish = (how: string) => {
         if (!this.#hasEnded) this.#finish(how)
@@ -116,10 +121,12 @@ export class RunProcess {
 
   start({ run, listener, resolve }: Task): void {
     clearTimeout(this.#idle)
-    const task: Running = { run, listener, resolve, progress: { log: null }, overdueAt: Infinity }
+    const limits = { limitMs: listener.timeoutMs, overdueAt: Infinity, killAt: Infinity }
+    const task: Running = { run, listener, resolve, progress: { log: null }, ...limits }
     this.#tasks.set(run.id, task)
     if (this.#isReady) this.#limit(task)
-    this.#send({ run, timeoutMs: listener.timeoutMs, once: listener.once })
+    if (this.#waiting.push({ run, timeoutMs: listener.timeoutMs, once: listener.once }) === 1)
+      queueMicrotask(() => this.#send({ runs: this.#waiting.splice(0) }))
   }
 
   /** Accepts no more runs, and ends after the last one. */
@@ -141,8 +148,7 @@ export class RunProcess {
     })
   }
 
-  #receive(message: FromChild | undefined): void {
-    if (message === undefined) return
+  #receive(message: FromChild): void {
     if ('ready' in message) {
       this.#isReady = true
       clearTimeout(this.#starting)
@@ -159,27 +165,33 @@ export class RunProcess {
     }
   }
 
+  #limit(task: Running, limitMs = task.listener.timeoutMs, late = lateMs): void {
+    task.limitMs = limitMs
+    task.overdueAt = performance.now() + limitMs
+    task.killAt = task.overdueAt + late
+    this.#overdue.ringAt(task.killAt)
+  }
+
   /** A process that does not end a run in time is ended itself: its event loop is blocked, or the action does not stop. */
-  #limit(task: Running, { timeoutMs, late } = { timeoutMs: task.listener.timeoutMs, late: lateMs }): void {
-    task.overdueAt = performance.now() + timeoutMs
-    task.timer ??= setTimeout(() => {
-      const now = performance.now()
-      const overdue = [...this.#tasks.values()].filter((one) => now >= one.overdueAt).map(({ run }) => run.id)
-      const reason = `It took longer than ${timeoutMs / 1000} s and did not stop`
-      this.kill(({ id }): RunResult => {
-        if (!overdue.includes(id)) return { kind: 'repeated', reason: 'Another run blocked its process' }
-        // If several are overdue, one of them keeps the others from ending.
-        return overdue.length === 1 ? { kind: 'failed', reason } : { kind: 'lost', reason }
-      })
-    }, timeoutMs + late)
+  #endOverdue(): void {
+    const now = performance.now()
+    const tasks = [...this.#tasks.values()]
+    const first = tasks.toSorted((a, b) => a.killAt - b.killAt)[0]
+    if (first === undefined) return
+    if (first.killAt > now) return this.#overdue.ringAt(first.killAt)
+    const overdue = new Set(tasks.filter((one) => now >= one.overdueAt).map(({ run }) => run.id))
+    const reason = `It took longer than ${first.limitMs / 1000} s and did not stop`
+    this.kill(({ id }): RunResult => {
+      if (!overdue.has(id)) return { kind: 'repeated', reason: 'Another run blocked its process' }
+      // If several are overdue, one of them keeps the others from ending.
+      return overdue.size === 1 ? { kind: 'failed', reason } : { kind: 'lost', reason }
+    })
   }
 
   #limitLocked({ locked: id, turn }: Extract<FromChild, { locked: string }>): void {
     const task = this.#tasks.get(id)
     if (task?.run.turn !== turn || !task.listener.once) return
-    clearTimeout(task.timer)
-    delete task.timer
-    this.#limit(task, { timeoutMs: Math.min(task.listener.timeoutMs, maxOnceSqliteMs), late: lateLockedMs })
+    this.#limit(task, Math.min(task.listener.timeoutMs, maxOnceSqliteMs), lateLockedMs)
   }
 
   /** Saves it after a while, because most runs end before. */
@@ -194,7 +206,6 @@ export class RunProcess {
   }
 
   #end(task: Running, result: RunEnd): void {
-    clearTimeout(task.timer)
     clearTimeout(task.saving)
     this.#tasks.delete(task.run.id)
     task.resolve(result)
@@ -209,9 +220,9 @@ export class RunProcess {
     clearTimeout(this.#starting)
     clearTimeout(this.#idle)
     clearInterval(this.#memory)
+    this.#overdue.end()
     const verdict = this.#verdict ?? this.#judgeEnd(how, this.size === 1)
     for (const task of this.#tasks.values()) {
-      clearTimeout(task.timer)
       clearTimeout(task.saving)
       task.resolve({ ...verdict(task.run), log: task.progress.log })
     }
@@ -238,6 +249,29 @@ export class RunProcess {
     const reason = `Its process used more than ${Math.round(limit / 2 ** 20)} MB of memory`
     const isAlone = this.size === 1
     this.kill(() => (isAlone ? { kind: 'failed', reason } : { kind: 'lost', reason }))
+  }
+}
+
+/** One timer for many times, because most of what it waits for ends before. */
+function makeAlarm(onTime: () => void) {
+  let timer: NodeJS.Timeout | undefined
+  let at = Infinity
+  return {
+    /** Calls the function at a time of `performance.now()`, or before. */
+    ringAt(time: number): void {
+      if (time >= at) return
+      clearTimeout(timer)
+      at = time
+      timer = setTimeout(
+        () => {
+          at = Infinity
+          onTime()
+        },
+        Math.ceil(time - performance.now()),
+      )
+      timer.unref()
+    },
+    end: () => clearTimeout(timer),
   }
 }
 
