@@ -54,7 +54,16 @@ describe('copying', { timeout: 300_000 }, () => {
     await dialog.getByRole('button', { name: 'Copy Client ID' }).click()
     await page.getByRole('status').getByText('Client ID copied').waitFor()
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), id)
+
+    // Going back would lose it.
+    await page.goBack()
+    const leaving = page.getByRole('dialog', { name: 'Leave this page?' })
+    await leaving.getByRole('button', { name: 'Cancel' }).click()
+    await leaving.waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    assert.deepEqual(await dialog.locator('.secret code').allTextContents(), [id, secret])
     await dialog.getByRole('button', { name: 'Done' }).click()
+    await dialog.waitFor({ state: 'detached' })
   })
 
   test('the whole of a shortened text is shown, so that the keyboard copies it', async () => {

@@ -5,12 +5,14 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { openReceiver, type Receiver } from '../e2e/receiver.ts'
 import { startServe, type Serving } from '../e2e/serving.ts'
 import { openHost, type Host } from '../../src/host/index.ts'
+import { loadActiveId } from '../../src/release/index.ts'
 import { readEnvironment } from '../../src/kit/index.ts'
 import { chooseMore, findFlaws, openBrowser, openPage, storeScreenshot, type WatchedPage } from '../support/browser.ts'
 import { isLong } from '../support/forms.ts'
@@ -596,8 +598,16 @@ function buildApi(kind: (typeof systemKinds)[number]): void {
     await heading('Published').waitFor()
     await page.getByText(/ serves it$/).waitFor()
     await openRoute('POST /visit')
+    // On a slow network, the fields of the release before are shown meanwhile: they cannot be sent.
+    const loading = Promise.withResolvers<void>()
+    const active = await loadActiveId({ guardDb: host.system.db })
+    await page.route(`**/release/${active}/method**`, (route) => loading.promise.then(() => route.continue()))
     await page.getByRole('tab', { name: 'Try it' }).click()
-    await button('Send').click()
+    const sending = button('Send').click()
+    await pause(500)
+    loading.resolve()
+    await sending
+    await page.unrouteAll({ behavior: 'wait' })
     await page.getByText('201', { exact: true }).first().waitFor()
     const answer = page.getByRole('region', { name: 'Response' })
     await answer.getByText('"place"').waitFor()

@@ -107,6 +107,25 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.equal(await portal.getByRole('dialog').count(), 0)
   })
 
+  test('disabling a user ends the access of the windows of that user at once', async () => {
+    await addUser(world.server.host.system, { name: 'kim', password, scopes: ['consumer', 'todo'] })
+    await addUser(world.server.host.system, { name: 'max', password, scopes: ['consumer', ...backendScopes] })
+    await using opened = await world.open()
+    const { page: backend } = opened
+    await backend.goto(`${origin}/backend/ui/users/kim`)
+    await logIn(backend, 'max')
+    await backend.getByRole('heading', { name: 'kim', level: 1 }).waitFor()
+    await backend.context().clearCookies() // the next window signs in as somebody else
+    const portal = await backend.context().newPage()
+    await openPortal(portal, '/clients', 'kim')
+    await backend.getByRole('button', { name: 'Disable', exact: true }).click()
+    await backend.getByRole('dialog').getByRole('button', { name: 'Disable kim' }).click()
+    await backend.getByText('Disabled kim.').first().waitFor()
+    await portal.getByRole('dialog', { name: 'You are signed out' }).waitFor()
+    await goTo(backend, '/clients', 'Clients')
+    assert.equal(await backend.getByRole('dialog').count(), 0)
+  })
+
   test('keeps what was entered when the tokens have ended: a window signs in, and the request is repeated', async () => {
     await using opened = await world.open()
     const { page } = opened

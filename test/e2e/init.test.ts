@@ -162,33 +162,48 @@ test('init without npm on the PATH creates the files and prints the remaining st
   assert.match(stdout, / {4}npm install\n {4}npm run dev\n/)
 })
 
-test('init says that the registry does not respond while npm still tries', async () => {
+/** Accepts connections and says nothing. After the check of init has ended, it is gone, so that npm ends too. */
+async function openSilentServer(): Promise<string> {
   const sockets = new Set<Socket>()
-  // It accepts connections and says nothing. After the check of init has ended, it is gone, so that npm ends too.
-  const registry = createServer((socket) => {
+  const server = createServer((socket) => {
     sockets.add(socket)
     socket.on('error', () => undefined)
     socket.once('data', (request: Buffer) => {
-      if (!request.toString().startsWith('HEAD ')) return
+      if (!/^(?:HEAD|CONNECT) /.test(request.toString())) return
       socket.once('close', () => {
-        registry.close()
+        server.close()
         for (const one of sockets) one.destroy()
       })
     })
   }).listen(0, '127.0.0.1')
-  await once(registry, 'listening')
-  const url = `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
+
+test('init says that the registry does not respond while npm still tries, also behind a proxy', async () => {
   const { PATH = '' } = readEnvironment()
-  const { code, stdout, stderr } = await runCli(['init', 'silent', '--template', 'empty', '--yes'], {
-    cwd: home,
-    env: { PATH, npm_config_registry: url },
-  })
-  assert.equal(code, 0, stderr)
-  assert.equal(
-    stderr.replaceAll(/\s+/g, ' ').trim(),
-    `The registry ${url} does not respond; still trying. To skip the installation, use --no-install.`,
+  const [registry, proxy] = [await openSilentServer(), await openSilentServer()]
+  const behind = 'http://registry.example/'
+  const runs = [
+    { name: 'silent', env: { npm_config_registry: registry }, expected: `${registry} does not respond` },
+    {
+      name: 'proxied',
+      env: { npm_config_registry: behind, HTTP_PROXY: proxy },
+      expected: `${behind} does not respond through the proxy`,
+    },
+  ]
+  await Promise.all(
+    runs.map(async ({ name, env, expected }) => {
+      const options = { cwd: home, env: { PATH, ...env } }
+      const { code, stdout, stderr } = await runCli(['init', name, '--template', 'empty', '--yes'], options)
+      assert.equal(code, 0, stderr)
+      assert.equal(
+        stderr.replaceAll(/\s+/g, ' ').trim(),
+        `The registry ${expected}; still trying. To skip the installation, use --no-install.`,
+      )
+      assert.match(stdout, /Installed {2}nothing: npm /)
+    }),
   )
-  assert.match(stdout, /Installed {2}nothing: npm /)
 })
 
 async function list(): Promise<string[]> {

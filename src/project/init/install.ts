@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
-import { readEnvironment, variable, type PackageManager } from '../../kit/index.ts'
+import { messageOf, readEnvironment, type PackageManager, type Variables } from '../../kit/index.ts'
+import { loadFetch, readProxies } from '../../outbound/index.ts'
 
 export interface InstallResult {
   /** How long it took, in milliseconds; undefined if nothing was installed. */
@@ -64,30 +65,43 @@ function explain(output: string, manager: PackageManager): string {
 // Users wait for 5 s at most, with the start of the command. A registry gets at least 2 s, also on a slow machine.
 const [silenceMs, leastMs] = [4000, 2000]
 
-/** Says that the registry does not respond. Behind a proxy, only the package manager can know. */
+/** Says that the registry does not respond, or not through the proxy. */
 async function noteSilence(folder: string, installing: AbortSignal, onWait: (message: string) => void): Promise<void> {
   const startedAt = performance.now()
-  const variables = readEnvironment()
-  const isProxied = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some((name) => variable(variables, name))
-  const { registry, proxy, 'https-proxy': httpsProxy } = await readNpmConfig(folder)
-  if (registry === undefined || !URL.canParse(registry) || isProxied || proxy || httpsProxy) return
+  const config = await readNpmConfig(folder)
+  const { registry } = config
+  if (registry === undefined || !URL.canParse(registry)) return
   const { origin, pathname } = new URL(registry) // without a password
-  const restMs = Math.max(leastMs, silenceMs - (performance.now() - startedAt)) // npm has taken some of it
   try {
+    const fetch = await loadFetch(readNpmProxies(config))
+    const restMs = Math.max(leastMs, silenceMs - (performance.now() - startedAt)) // npm has taken some of it
     const signal = AbortSignal.any([installing, AbortSignal.timeout(Math.round(restMs))])
     await fetch(registry, { method: 'HEAD', signal })
   } catch (error) {
     if (installing.aborted || !isUnreachable(error)) return
-    const message = `The registry ${origin}${pathname} does not respond; still trying. To skip the installation, use --no-install.`
-    onWait(message)
+    const how = readProxies(readNpmProxies(config)) === undefined ? '' : ' through the proxy'
+    const registryName = `The registry ${origin}${pathname}`
+    onWait(`${registryName} does not respond${how}; still trying. To skip the installation, use --no-install.`)
   }
+}
+
+/** The variables of proxies, with what npm has for them. */
+function readNpmProxies({ proxy, 'https-proxy': httpsProxy, noproxy }: NpmConfig): Variables {
+  const own = { http_proxy: proxy, https_proxy: httpsProxy ?? proxy, no_proxy: noproxy?.toString() }
+  const given = Object.entries(own).filter(([, value]) => typeof value === 'string' && value !== '')
+  return { ...readEnvironment(), ...(Object.fromEntries(given) as Variables) }
 }
 
 /** A registry whose certificate only the package manager trusts does respond. */
 function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code } = (error.cause ?? {}) as { readonly code?: string }
-  return error.name === 'TimeoutError' || unreachable.has(code ?? '')
+  // A proxy may also say that it cannot connect.
+  return (
+    error.name === 'TimeoutError' ||
+    unreachable.has(code ?? '') ||
+    /^Proxy response \(50[0-4]\)/.test(messageOf(error.cause))
+  )
 }
 
 const unreachable = new Set(
@@ -98,6 +112,7 @@ interface NpmConfig {
   readonly registry?: string
   readonly proxy?: string | null
   readonly 'https-proxy'?: string | null
+  readonly noproxy?: string | readonly string[] | null
 }
 
 /** Of npm, which also reads the environment and the files of the user and of the machine. */

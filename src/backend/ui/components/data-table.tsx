@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Menu, Skeleton } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ArrowDown, ArrowUp, ArrowUpDown, Ellipsis } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -7,6 +7,7 @@ import { onListKey } from './list-keys.ts'
 import { EmptyState } from './empty-state.tsx'
 import { ClearFilters, Filters, type Filter } from './list-filters.tsx'
 import { ProblemAlert } from './problem.tsx'
+import { keepWithin } from '../api/keep-within.ts'
 import { useListQuery, type ListQuery, type ListState } from './use-list-query.ts'
 import { tableTexts } from './data-table-texts.ts'
 
@@ -80,7 +81,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const list = useQuery({
     queryKey: [...queryKey, 'list', state.query],
     queryFn: ({ signal }) => load(state.query, signal),
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(queryKey),
     staleTime: 0, // a list that was shown before may have changed: the page of a row, for example, changes it
     refetchInterval:
       typeof refreshMs === 'function' ? ({ state: { data } }) => refreshMs(data?.entry ?? []) : refreshMs,

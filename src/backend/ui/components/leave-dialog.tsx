@@ -9,6 +9,8 @@ const leaveTexts = {
 } as const
 
 interface LeaveDialogProps {
+  /** What would be lost, if not changes. */
+  readonly texts?: { readonly title: string; readonly text: string }
   readonly hasChanges: boolean
   /** Whether they are being saved, also before the next render. */
   readonly isSaving?: { readonly current: boolean }
@@ -17,7 +19,7 @@ interface LeaveDialogProps {
 }
 
 /** Asks before another page is opened while there are unsaved changes. */
-export function LeaveDialog({ hasChanges, isSaving, isWaiting = false }: LeaveDialogProps) {
+export function LeaveDialog({ texts = leaveTexts, hasChanges, isSaving, isWaiting = false }: LeaveDialogProps) {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) =>
       hasChanges && isSaving?.current !== true && current.pathname !== next.pathname,
@@ -31,13 +33,13 @@ export function LeaveDialog({ hasChanges, isSaving, isWaiting = false }: LeaveDi
   if (!isBlocked || !hasChanges || isWaiting) return null
   return (
     <ConfirmDialog
-      title={leaveTexts.title}
+      title={texts.title}
       action={leaveTexts.action}
       isDanger
       onConfirm={async () => blocker.proceed()}
       onClose={blocker.reset}
     >
-      {leaveTexts.text}
+      {texts.text}
     </ConfirmDialog>
   )
 }

@@ -1,13 +1,15 @@
 import { Button, Group } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { useRef, type ReactNode } from 'react'
 import { CopyButton } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
+import { LeaveDialog } from './leave-dialog.tsx'
 
 const secretTexts = {
   once: 'Copy it now. It is not shown again.',
   show: 'Show',
   hide: 'Hide',
   done: 'Done',
+  leave: { title: 'Leave this page?', text: 'What this window shows is not shown again. Copy it first.' },
 } as const
 
 interface SecretOnceProps {
@@ -19,10 +21,15 @@ interface SecretOnceProps {
   onClose(): void
 }
 
-/** Shows a secret that the server does not show again. Closes only by its button. */
+/** Shows a secret that the server does not show again. Closes only by its button; leaving the page asks first. */
 export function SecretOnce({ title, values, children, onClose }: SecretOnceProps) {
+  const isDone = useRef(false)
+  const close = () => {
+    isDone.current = true // closing may open another page
+    onClose()
+  }
   return (
-    <Dialog title={title} size={520} isModalOnly onClose={onClose}>
+    <Dialog title={title} size={520} isModalOnly onClose={close}>
       <div className="stack">
         <p>{secretTexts.once}</p>
         <dl className="secret">
@@ -39,9 +46,10 @@ export function SecretOnce({ title, values, children, onClose }: SecretOnceProps
         </dl>
         {children}
         <Group justify="flex-end">
-          <Button onClick={onClose}>{secretTexts.done}</Button>
+          <Button onClick={close}>{secretTexts.done}</Button>
         </Group>
       </div>
+      <LeaveDialog texts={secretTexts.leave} hasChanges isSaving={isDone} />
     </Dialog>
   )
 }

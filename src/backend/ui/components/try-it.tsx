@@ -16,8 +16,14 @@ import { tryItTexts as texts } from '../try/try-texts.ts'
 /** Tokens without scopes of administration. */
 const tokens = keepToken(() => call('POST /token/try', {}))
 
+interface TryItProps {
+  readonly method: ResponseOf<'GET /release/:id/method'>
+  /** Whether the method is that of the release before, while the next one is loading. */
+  readonly isOutdated: boolean
+}
+
 /** Calls a method of the served release with a token of the user. */
-export function TryIt({ method }: { readonly method: ResponseOf<'GET /release/:id/method'> }) {
+export function TryIt({ method, isOutdated }: TryItProps) {
   const user = useStore(sessionStore)?.user.name ?? ''
   return (
     <TryMethod
@@ -26,6 +32,7 @@ export function TryIt({ method }: { readonly method: ResponseOf<'GET /release/:i
         hasBody: ['POST', 'PUT', 'PATCH'].includes(method.method),
         bodyTypes: Object.entries(method.request_types ?? {}).map(([type, media]) => ({ type, ...media })),
       }}
+      isOutdated={isOutdated}
       baseUrl={issuer}
       user={user}
       tokens={tokens}

@@ -1,9 +1,10 @@
 import { Skeleton } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { call } from '../api/call.ts'
 import { definitionQuery } from '../api/definition.ts'
+import { keepWithin } from '../api/keep-within.ts'
 import { loadingErrorOf } from '../api/send.ts'
 import { endSentence, ProblemAlert } from '../components/problem.tsx'
 import { useScopes } from '../components/access.tsx'
@@ -115,7 +116,7 @@ function useCheck(file: string, typed: string, isChanged: boolean) {
     queryKey: ['draft', 'check', file, text],
     queryFn: ({ signal }) => call('POST /draft/check', { body: { files: [{ file, text }] } }, signal),
     enabled: isChanged,
-    placeholderData: keepPreviousData,
+    placeholderData: keepWithin(['draft', 'check', file]),
     gcTime: 0,
   }).data?.diagnostics
 }

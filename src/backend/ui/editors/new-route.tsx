@@ -6,6 +6,7 @@ import { call } from '../api/call.ts'
 import { definitionQuery, nameOf } from '../api/definition.ts'
 import { announce } from '../components/announce.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
+import { ChoiceSelect } from '../edit/choices.tsx'
 import { useServerDraft } from '../edit/draft.ts'
 import { refreshDraft, saveChange, type Edit } from '../edit/save-change.ts'
 import { useNames } from '../edit/pickers.tsx'
@@ -32,6 +33,7 @@ export function NewRoute({ onClose }: { onClose(): void }) {
   const [picked, setKind] = useState<'file' | 'named' | 'class'>()
   // Code is deployed from a project.
   const kind = picked ?? (isServer ? (actions.length > 0 ? 'named' : 'class') : 'file')
+  const named = kind === 'class' ? classes.map((one) => one.name) : actions
   const [action, setAction] = useState('')
   const name = `${method} ${path}`
   const isTaken = data?.routes.some((one) => nameOf(one) === name) === true
@@ -50,7 +52,7 @@ export function NewRoute({ onClose }: { onClose(): void }) {
     } else {
       // Also a group without methods of its own.
       const hasPath = data?.routes.some((one) => one.path === path || one.groups.includes(path)) === true
-      const chosen = kind === 'class' ? { class: action || classes[0]?.name } : action || actions[0]
+      const chosen = kind === 'class' ? { class: action || named[0] } : action || named[0]
       const edit = makeEdit({ method, path, hasPath, value: { ...access, action: chosen } })
       // The settings of a class are entered on the page of the route.
       await saveChange(queries, { edits: [edit] }, { withErrors: kind === 'class' })
@@ -105,13 +107,13 @@ export function NewRoute({ onClose }: { onClose(): void }) {
             />
           )}
           {kind !== 'file' ? (
-            <NativeSelect
+            <ChoiceSelect
               label={kind === 'class' ? texts.classes : texts.named}
               {...(kind === 'class' ? { description: texts.classText } : {})}
               name="action"
-              data={kind === 'class' ? classes.map((one) => one.name) : [...actions]}
-              value={action}
-              onChange={(event) => setAction(event.currentTarget.value)}
+              choices={named.map((one) => ({ value: one, label: one }))}
+              value={action || (named[0] ?? '')}
+              onChange={setAction}
             />
           ) : null}
           <p className="soft form-text">{texts.tables}</p>

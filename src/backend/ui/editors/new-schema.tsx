@@ -6,6 +6,7 @@ import { tablesQuery } from '../api/definition.ts'
 import { announce } from '../components/announce.tsx'
 import { SchemaView } from '../components/schema-view.tsx'
 import { parseJson } from '../edit/check-example.ts'
+import { ChoiceSelect } from '../edit/choices.tsx'
 import { CodeEditor } from '../edit/code-editor.tsx'
 import { saveChange } from '../edit/save-change.ts'
 import { NameEntry } from '../edit/entry-dialogs.tsx'
@@ -134,17 +135,14 @@ export function FromTable({ onChange }: FromProps) {
   if (data !== undefined && tables.length === 0) return <p className="soft">{texts.noTables}</p>
   return (
     <div className="pair">
-      <NativeSelect
+      <ChoiceSelect
         label={texts.table}
         value={key}
-        data={[
-          { value: '', label: '' },
-          ...tables.map((one) => ({
-            value: keyOf(one),
-            label: one.connection === 'System' ? one.name : `${one.name} (${one.connection})`,
-          })),
-        ]}
-        onChange={({ currentTarget }) => update(currentTarget.value, use)}
+        choices={tables.map((one) => ({
+          value: keyOf(one),
+          label: one.connection === 'System' ? one.name : `${one.name} (${one.connection})`,
+        }))}
+        onChange={(next) => update(next, use)}
       />
       <NativeSelect
         label={texts.use}

@@ -35,10 +35,12 @@ interface RouteEditorProps {
   /** `POST /todo` */
   readonly name: string
   readonly served: ServedMethod
+  /** Whether `served` is of the release before. */
+  readonly isOutdated: boolean
 }
 
 /** The editor of a method and of what its path shares with other methods. */
-export function RouteEditor({ name, served }: RouteEditorProps) {
+export function RouteEditor({ name, served, isOutdated }: RouteEditorProps) {
   const [method = '', path = ''] = name.split(' ')
   const at = placesOf(method, path)
   const [sheets, setSheets] = useState<readonly string[]>([])
@@ -79,7 +81,13 @@ export function RouteEditor({ name, served }: RouteEditorProps) {
             ? [{ name: 'try', label: routeTexts.tabs.try, content: <PublishToTry name={name} /> }]
             : served === undefined
               ? []
-              : [{ name: 'try', label: routeTexts.tabs.try, content: <TryIt key={name} method={served} /> }]),
+              : [
+                  {
+                    name: 'try',
+                    label: routeTexts.tabs.try,
+                    content: <TryIt key={name} method={served} isOutdated={isOutdated} />,
+                  },
+                ]),
           { name: 'traffic', label: routeTexts.tabs.traffic, content: <Traffic route={name} /> },
         ]}
       >

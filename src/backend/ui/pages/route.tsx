@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { call, type ResponseOf } from '../api/call.ts'
 import { Problem, loadingErrorOf } from '../api/send.ts'
+import { isReplaced, keepWithin } from '../api/keep-within.ts'
 import { definitionId, definitionQuery, nameOf } from '../api/definition.ts'
 import { RouteTitle, State } from '../components/badge.tsx'
 import { CodeBlock, Json } from '../components/copy.tsx'
@@ -35,16 +36,18 @@ export function Page() {
   const canEdit = useCanEdit()
   const { data: definition } = useQuery({ ...definitionQuery, enabled: canEdit })
   // A method that was just added or removed in the files is not served: ask the release that has it.
-  const isDraft = definitionId(useQueryClient()) === 'draft'
+  const queries = useQueryClient()
+  const isDraft = definitionId(queries) === 'draft'
   const id = isDraft ? 'draft' : canEdit ? (definition?.id ?? '') : 'active'
   const found = useQuery({
     queryKey: ['method', name, id],
     enabled: !canEdit || definition?.routes.some((one) => nameOf(one) === name) === true,
     queryFn: ({ signal }) => call('GET /release/:id/method', { params: { id }, query: { method, path } }, signal),
     // The next release has the same method, perhaps changed.
-    placeholderData: (last, query) => (query?.queryKey[1] === name ? last : undefined),
+    placeholderData: keepWithin(['method', name]),
   })
-  if (canEdit) return <RouteEditor name={name} key={name} served={found.data} />
+  const isOutdated = found.isPlaceholderData || isReplaced(queries, ['method', name, id], found.isFetching)
+  if (canEdit) return <RouteEditor name={name} key={name} served={found.data} isOutdated={isOutdated} />
   const foundError = loadingErrorOf(found)
   if (foundError !== undefined) return <Missing error={foundError} onRetry={() => void found.refetch()} />
   return (
@@ -72,7 +75,11 @@ export function Page() {
           {found.data === undefined ? <Skeleton height={160} /> : <MethodTab method={found.data} />}
         </Tabs.Panel>
         <Tabs.Panel value="try">
-          {found.data === undefined ? <Skeleton height={160} /> : <TryIt key={name} method={found.data} />}
+          {found.data === undefined ? (
+            <Skeleton height={160} />
+          ) : (
+            <TryIt key={name} method={found.data} isOutdated={isOutdated} />
+          )}
         </Tabs.Panel>
         <Tabs.Panel value="definition">
           {found.data === undefined ? <Skeleton height={160} /> : <DefinitionTab method={found.data} />}

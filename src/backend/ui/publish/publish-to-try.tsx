@@ -1,8 +1,10 @@
 import { Button, Skeleton } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { call } from '../api/call.ts'
 import { activeQuery, nameOf } from '../api/definition.ts'
+import { isReplaced, keepWithin } from '../api/keep-within.ts'
 import { EmptyState } from '../components/empty-state.tsx'
 import { ProblemAlert } from '../components/problem.tsx'
 import { TryIt } from '../components/try-it.tsx'
@@ -20,6 +22,7 @@ const texts = {
 export function PublishToTry({ name }: { readonly name: string }) {
   const [method = '', path = ''] = name.split(' ')
   // The form begins with the fields of the active release, not with those of one that was active before.
+  const queries = useQueryClient()
   const active = useQuery({ ...activeQuery, refetchOnMount: 'always' })
   const isPublished = active.data?.routes.some((one) => nameOf(one) === name) === true
   const id = active.data?.id ?? ''
@@ -28,12 +31,18 @@ export function PublishToTry({ name }: { readonly name: string }) {
     enabled: isPublished,
     queryFn: ({ signal }) => call('GET /release/:id/method', { params: { id }, query: { method, path } }, signal),
     // After a publication, the form stays with what is typed into it, until the fields of the new release are known.
-    placeholderData: (last, query) => (query?.queryKey[1] === name ? last : undefined),
+    placeholderData: keepWithin(['method', name]),
   })
+  const [last, setLast] = useState(found.data)
+  if (found.data !== undefined && found.data !== last) setLast(found.data)
+  const shown = found.data ?? last
   const status = useDraftStatus(pointerOf('routes', path, 'methods', method))
-  // If a later refresh fails, the form stays with what is typed into it.
-  const failed = active.data === undefined ? active : found.data === undefined ? found : undefined
-  if (failed?.error != null) return <ProblemAlert error={failed.error} onRetry={() => void failed.refetch()} />
+  const isOutdated =
+    found.isPlaceholderData || found.isError || isReplaced(queries, activeQuery.queryKey, active.isFetching)
+  const failed = active.error === null ? found : active
+  const alert =
+    failed.error === null ? null : <ProblemAlert error={failed.error} onRetry={() => void failed.refetch()} />
+  if (alert !== null && (active.data === undefined || shown === undefined)) return alert
   if (!active.isFetchedAfterMount) return <Skeleton height={160} />
   const publishLink = (
     <Button renderRoot={(props) => <Link to="/publish" {...props} />} variant={isPublished ? 'default' : 'filled'}>
@@ -41,11 +50,12 @@ export function PublishToTry({ name }: { readonly name: string }) {
     </Button>
   )
   if (!isPublished) return <EmptyState title={texts.title} text={texts.text} action={publishLink} />
-  if (found.data === undefined) return <Skeleton height={160} />
+  if (shown === undefined) return <Skeleton height={160} />
   return (
     <div className="stack">
+      {alert}
       {status === undefined ? null : <p className="note">{texts.changed}</p>}
-      <TryIt key={name} method={found.data} />
+      <TryIt key={name} method={shown} isOutdated={isOutdated} />
     </div>
   )
 }

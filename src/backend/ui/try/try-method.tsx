@@ -30,6 +30,8 @@ function writeBody(method: CalledMethod, values: RequestValues) {
 
 interface TryMethodProps {
   readonly method: CalledMethod
+  /** Whether the fields may have changed, so that nothing is sent until they are loaded. */
+  readonly isOutdated?: boolean
   /** The URL below which the API is, without a trailing slash. */
   readonly baseUrl: string
   /** The user whose token is sent; undefined if nobody is signed in. */
@@ -47,7 +49,7 @@ interface TryMethodProps {
 
 /** Calls a method and shows the response as text. */
 export function TryMethod(props: TryMethodProps) {
-  const { method, baseUrl, user, tokens, tokenText, intro, children, missingScope } = props
+  const { method, isOutdated = false, baseUrl, user, tokens, tokenText, intro, children, missingScope } = props
   const [typed, setTyped] = useState<RequestValues>(() => firstValues(method))
   // The method changes when a release is activated, and when `dev` reloads.
   const values = keepTyped(method, typed)
@@ -90,7 +92,7 @@ export function TryMethod(props: TryMethodProps) {
   }, [])
   const submit = (event: { preventDefault(): void }) => {
     event.preventDefault()
-    if (!sending.isPending && !hasDots(method, values)) sending.mutate()
+    if (!sending.isPending && !isOutdated && !hasDots(method, values)) sending.mutate()
   }
   const onKeyDown = (event: KeyboardEvent<HTMLFormElement>) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
@@ -119,7 +121,11 @@ export function TryMethod(props: TryMethodProps) {
             {children}
           </div>
           <div className="try-actions">
-            <Button type="submit" loading={sending.isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
+            <Button
+              type="submit"
+              loading={sending.isPending || isOutdated}
+              aria-keyshortcuts="Control+Enter Meta+Enter"
+            >
               {texts.send}
             </Button>
             {sending.isPending ? (
