@@ -23,6 +23,8 @@ export interface OpenHostOptions {
   readonly onStatement?: OpenSystemOptions['onStatement']
   /** For tests: trade durability and the strength of password hashes for speed. */
   readonly disposable?: boolean
+  /** The maximum number of connections of System to PostgreSQL. */
+  readonly poolSize?: number
 }
 
 const embeddedFile = path.join('.waypost', 'system.db')
@@ -45,6 +47,7 @@ export async function openHost(options: OpenHostOptions): Promise<Host> {
     isDirect: options.unmigrated ?? false,
     create: options.create ?? false,
     disposable: options.disposable ?? false,
+    ...(options.poolSize === undefined ? {} : { poolSize: options.poolSize }),
     onStatement: options.onStatement,
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   })

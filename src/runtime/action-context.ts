@@ -192,7 +192,7 @@ export class ActionContext implements Context {
     work: (client: unknown) => Promise<void>,
     last: (client: unknown) => Promise<void>,
   ): Promise<void> {
-    await this.#transact('System', work as Work, last)
+    await this.#transact('System', work as unknown as Work, last)
   }
 
   async #transact(name: string, work: Work, last?: (client: unknown) => Promise<void>): Promise<never> {

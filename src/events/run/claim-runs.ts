@@ -7,11 +7,7 @@ export interface WantedRuns {
   /** The most that it can start now. */
   readonly room: number
   readonly isExclusive: boolean
-  /**
-   * When the first of the last claim was due; 0 by default. What is due before is not looked for, because the index still has
-   * what has ended since the last vacuum. A transaction that took long may have stored some of it later: look for all
-   * regularly.
-   */
+  /** When they were due at the earliest; 0 by default. */
   readonly from?: number
   /** How many may start in a window, of all workers together. */
   readonly starts?: { readonly limit: number; readonly windowMs: number } | undefined

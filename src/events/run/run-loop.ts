@@ -26,6 +26,9 @@ interface Parts extends RunOptions {
 }
 
 const idleMs = 250
+const expectingMs = 50
+const lookMs = 250
+const expectMs = 10_000
 const lostMs = 1000
 const graceMs = 10_000
 const maxPauseMs = 10_000
@@ -43,8 +46,15 @@ export class RunLoop {
   #isStopping = false
   #nextLostAt = -Infinity
   #running: Promise<void> | undefined
-  /** Whether the last claim found nothing. */
+  /** Whether the last claim that looked for all found nothing. */
   #isDry = false
+  /**
+   * When to look for all. Other claims begin at the mark of their queue, because the index still has what ended before. A
+   * transaction that took long, or another worker, may have made runs due that are before it.
+   */
+  #nextLookAt = -Infinity
+  /** When a claim found something. */
+  #foundAt = -Infinity
   /** Counts what may make runs due again. */
   #changes = 0
 
@@ -102,13 +112,19 @@ export class RunLoop {
         patience.succeeded()
       } catch (error) {
         this.#nextLostAt = -Infinity // it may have claimed some
+        this.#nextLookAt = -Infinity
         if (patience.isOver(error)) this.#parts.onFailure(error)
         await this.#wake.wait(Math.min(idleMs * 2 ** (patience.failures - 1), maxPauseMs))
         continue
       }
-      if (found === 0) await this.#wake.wait(idleMs)
+      if (found === 0) await this.#wake.wait(this.#pauseMs())
       await yieldToEventLoop() // several runs end in one turn
     }
+  }
+
+  /** Where something was due, more is expected. */
+  #pauseMs(): number {
+    return this.#parts.clock.monotonic() - this.#foundAt < expectMs ? expectingMs : idleMs
   }
 
   async #claim(): Promise<number> {
@@ -121,16 +137,17 @@ export class RunLoop {
     }
     if (clock.monotonic() >= this.#nextLostAt) {
       this.#nextLostAt = clock.monotonic() + lostMs
-      for (const queue of this.#queues.values()) queue.mark = 0
       await releaseLostRuns(system, { worker, isKnown: (id) => this.#held.has(id) })
     }
     const now = clock.monotonic()
+    const looksForAll = now >= this.#nextLookAt
+    if (looksForAll) this.#nextLookAt = now + lookMs
     for (const queue of this.#queues.values()) this.#giveBack(queue.giveBack(now))
     const wanted = listeners.flatMap((one) => {
       const queue = this.#queueOf(one)
       const room = queue.room(now)
       const { name: listener, isExclusive, starts } = one
-      return room > 0 ? [{ listener, room, isExclusive, starts, from: queue.mark }] : []
+      return room > 0 ? [{ listener, room, isExclusive, starts, from: looksForAll ? 0 : queue.mark }] : []
     })
     if (wanted.length === 0) {
       this.#isDry = false
@@ -138,8 +155,9 @@ export class RunLoop {
     }
     const changes = this.#changes
     const runs = await claimRuns(system, worker, wanted)
-    const isComplete = wanted.length === listeners.length && wanted.every(({ from }) => from === 0)
-    this.#isDry = runs.length === 0 && isComplete && changes === this.#changes
+    if (runs.length > 0) this.#foundAt = now
+    if (runs.length > 0 || wanted.length < listeners.length || changes !== this.#changes) this.#isDry = false
+    else if (looksForAll) this.#isDry = true
     for (const { id } of runs) this.#held.add(id)
     const found = Map.groupBy(runs, ({ listener }) => listener)
     for (const { listener } of wanted) {

@@ -19,7 +19,7 @@ export interface ReadyRun {
  */
 export class RunQueue {
   terms: ListenerTermsOfRuns
-  /** When the first run of the last claim was due; 0 after one that found nothing. */
+  /** When the first run of the last claim was due: those that were due before are under way or have ended. */
   mark = 0
   #active = 0
   #ready: ReadyRun[] = []
@@ -43,8 +43,8 @@ export class RunQueue {
 
   /** Adds runs that were claimed. */
   add(runs: readonly ClaimedRun[], now: number): void {
-    this.mark = runs.length === 0 ? 0 : Math.min(...runs.map(({ dueAt }) => dueAt))
     if (runs.length === 0) return
+    this.mark = Math.min(...runs.map(({ dueAt }) => dueAt))
     if (this.#ready.length === 0) this.#readySince = now
     this.#bytes = runs.reduce((sum, { data }) => sum + (data?.length ?? 0), 0) / runs.length
     this.#ready.push(...runs.map((run) => ({ run, terms: this.terms })))

@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { ClaimedRun } from '../../events/index.ts'
-import { isWaypostError, toStorable } from '../../kit/index.ts'
+import { toStorable } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
 
 /** PostgreSQL ends the transaction of a process that is frozen, so that others can repeat the run. */
@@ -37,10 +37,14 @@ async function confirmAndCommit(system: System, db: Kysely<unknown>, { run, log 
   try {
     await statement.execute(db)
   } catch (error) {
-    throw isWaypostError(error) || (error as { readonly code?: unknown }).code !== '22012'
-      ? error
-      : new Superseded(superseded, { cause: error })
+    throw isNoRow(error) ? new Superseded(superseded, { cause: error }) : error
   }
+}
+
+/** A trigger that fails at the commit has a context. */
+function isNoRow(error: unknown): boolean {
+  const { code, where } = error as { readonly code?: unknown; readonly where?: unknown }
+  return code === '22012' && where === undefined
 }
 
 /** The id and the turn are Waypost's own. */

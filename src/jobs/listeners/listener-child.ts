@@ -12,6 +12,8 @@ import type { FromChild, RunToStart, ToChild } from './protocol.ts'
 /** How long to wait until the release that the worker knows is the active one: `dev` stores it after it serves it. */
 const awaitReleaseMs = 5000
 
+/** They are opened when runs need them. PostgreSQL writes commits that arrive together to the disk together. */
+const poolSize = 20
 const watchMs = 1000
 const progressIntervalMs = 200
 /** How many snapshots of a log are sent at once: what a run logged before it blocks this process must arrive. */
@@ -49,7 +51,7 @@ function watchParent(): void {
 
 async function open({ folder, releaseId, logLevel }: Extract<ToChild, { start: unknown }>['start']): Promise<Opened> {
   try {
-    const host = await openHost({ folder, variables: readEnvironment() })
+    const host = await openHost({ folder, variables: readEnvironment(), poolSize })
     const logger = await makeLogger(logLevel, { file: 'stderr', secrets: host.logSecrets })
     let release = await loadActiveRelease(host.system)
     for (let waited = 0; release?.id !== releaseId && waited < awaitReleaseMs; waited += 50) {
