@@ -1,4 +1,5 @@
-// The server of `bench/dispatch.ts`: a POST route that inserts a row in a transaction, and the same with a dispatch.
+// The server of `bench/dispatch.ts`: a POST route that inserts a row in a transaction, and the same with a dispatch, without
+// and with listeners.
 import { isTiny } from './scale.ts'
 import { openProjectServer } from '../test/support/project-server.ts'
 import { startPostgres } from '../test/support/postgres.ts'
@@ -27,8 +28,14 @@ async function serve(): Promise<void> {
 routes:
   /plain: { methods: { POST: { public: true, request: Input, responses: { 201: Done }, action: src/plain.ts } } }
   /dispatched: { methods: { POST: { public: true, request: Input, responses: { 201: Done }, action: src/dispatched.ts } } }
+  /listened: { methods: { POST: { public: true, request: Input, responses: { 201: Done }, action: src/listened.ts } } }
 event:
   todo_created: { description: A to-do was made }
+  todo_listened: { private: true }
+listener:
+  first: { event: todo_listened, action: src/listener.ts }
+  second: { event: todo_listened, action: src/listener.ts }
+  third: { event: todo_listened, action: src/listener.ts }
 schema:
   Input:
     type: object
@@ -39,6 +46,8 @@ schema:
 `,
     'src/plain.ts': action(''),
     'src/dispatched.ts': action(`await context.dispatch('todo_created', todo)`),
+    'src/listened.ts': action(`await context.dispatch('todo_listened', todo)`),
+    'src/listener.ts': 'export default class { async handle() {} }',
     'migrations/System/0001-todo.ts': migration,
   }
   const server = await openProjectServer({

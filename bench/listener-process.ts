@@ -9,10 +9,17 @@ import { loadPeer } from './peers.ts'
 /** Runs at the same time, of each worker. */
 export const concurrency = 100
 const reportMs = 5
+/** What the documentation of graphile-worker recommends for many small jobs. */
+const tuned = { maxPoolSize: 20, localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 }
 
 type Count = () => void
 
-const roles: Readonly<Record<string, (place: WorkerPlace, count: Count) => Promise<void>>> = { waypost, graphile, boss }
+const roles: Readonly<Record<string, (place: WorkerPlace, count: Count) => Promise<void>>> = {
+  waypost,
+  graphile: (place, count) => graphile(place, count, tuned),
+  graphileDefault: (place, count) => graphile(place, count, {}),
+  boss,
+}
 
 if (import.meta.main) {
   let [ended, reported] = [0, 0]
@@ -35,19 +42,11 @@ interface Helpers {
   query(text: string): Promise<unknown>
 }
 
-/** Configured as its documentation recommends for many small jobs. */
-async function graphile({ url }: WorkerPlace, count: Count): Promise<void> {
+async function graphile({ url }: WorkerPlace, count: Count, settings: object): Promise<void> {
   const { Logger, run } = await loadPeer('graphile-worker')
   await run({
     preset: {
-      worker: {
-        connectionString: url,
-        concurrentJobs: concurrency,
-        maxPoolSize: 20,
-        localQueue: { size: 500 },
-        completeJobBatchDelay: 0,
-        failJobBatchDelay: 0,
-      },
+      worker: { connectionString: url, concurrentJobs: concurrency, ...settings },
     },
     logger: new Logger(() => () => undefined),
     noHandleSignals: true,

@@ -102,7 +102,7 @@ describe('processes of listeners', () => {
     const { id: releaseId } = (await loadActiveRelease(host.system))!
     const messages = [
       { start: { folder, releaseId, logLevel: 'info' } },
-      { runs: [{ run: claimed, timeoutMs: 20_000, once: false }] },
+      { runs: JSON.stringify([{ run: claimed, timeoutMs: 20_000, once: false }]) },
     ]
     const worker = `
       import { fork } from 'node:child_process'
@@ -170,10 +170,10 @@ describe('processes of listeners', () => {
 
   test('send only times that a database can store', () => {
     const read = (result: object) =>
-      (readMessages([{ ended: 'run_1', turn: 1, result }])[0] as { result: object }).result
+      (readMessages(JSON.stringify([{ ended: 'run_1', turn: 1, result }]))[0] as { result: object }).result
     assert.deepEqual(read({ kind: 'postponed', until: 1.5 }), { kind: 'postponed', until: 2 })
     assert.deepEqual(read({ kind: 'postponed', until: -1e300 }), { kind: 'postponed', until: 0 })
-    assert.deepEqual(read({ kind: 'repeated', delayMs: Infinity }), {
+    assert.deepEqual(read({ kind: 'repeated', delayMs: 1e300 }), {
       kind: 'repeated',
       reason: '',
       delayMs: 8.64e15,

@@ -43,7 +43,7 @@ export default class {
       case 'heap': { const all = []; for (;;) all.push(new Array(1e5).fill(Math.random())) }
       case 'buffers': { const all = []; for (;;) { all.push(Buffer.alloc(2 ** 24, 1)); await pause(5) } }
       case 'slow': context.progress(0.5, 'half'); await pause(body.ms ?? 100); note('end ' + body.n); return
-      case 'ipc': process.send({ ended: 'run_other', turn: 1, result: { kind: 'done' } }); process.send('x'); return
+      case 'ipc': process.send('[{"ended":"run_other","turn":1,"result":{"kind":"done"}},null]'); process.send({}); process.send('x'); return
       case 'dispatch': await context.dispatch('other', { n: body.n }); return
       case 'write': await context.connection('System').insertInto('app_note').values({ n: body.n }).execute()
         if (body.fails && message.attempt === 1) throw new Error('after the write')

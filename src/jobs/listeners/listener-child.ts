@@ -32,7 +32,7 @@ if (!process.connected) process.exit()
 watchParent()
 process.on('message', (message: ToChild) => {
   if ('start' in message) opened = open(message.start)
-  else for (const one of message.runs) void run(one)
+  else for (const one of JSON.parse(message.runs) as readonly RunToStart[]) void run(one)
 })
 // The worker decides when this process ends. Ctrl+C reaches all processes of a terminal.
 process.on('SIGINT', () => undefined)
@@ -131,6 +131,6 @@ async function flush(): Promise<void> {
   const messages = waiting
   waiting = []
   const { promise, resolve } = Promise.withResolvers<void>()
-  process.send!(messages, () => resolve()) // an error means that the worker has ended, and so does this process
+  process.send!(JSON.stringify(messages), () => resolve()) // an error means that the worker has ended, and so does this process
   return promise
 }

@@ -5,7 +5,8 @@ import type { ClaimedRun, RunResult } from '../../events/index.ts'
 /** From the worker. */
 export type ToChild =
   | { readonly start: { readonly folder: string; readonly releaseId: string; readonly logLevel: string } }
-  | { readonly runs: readonly RunToStart[] }
+  /** The JSON text of a list of `RunToStart`: it costs much less than a list of objects. */
+  | { readonly runs: string }
 
 export interface RunToStart {
   readonly run: ClaimedRun
@@ -13,7 +14,7 @@ export interface RunToStart {
   readonly once: boolean
 }
 
-/** From the child, in lists: a message costs more than a run that does little. `turn` tells apart runs with the same id. */
+/** From the child, as the JSON text of a list: a message costs more than a run that does little. `turn` tells apart runs with the same id. */
 export type FromChild =
   | { readonly ready: true }
   | { readonly failed: string; readonly isExternal: boolean }
@@ -30,9 +31,18 @@ const maxLog = 20_000
 const kinds = new Set(['done', 'recorded', 'failed', 'dead', 'discarded', 'lost', 'repeated', 'postponed'])
 
 /** Checks what a child sends, because the code in it may send anything. */
-export function readMessages(messages: unknown): readonly FromChild[] {
+export function readMessages(text: unknown): readonly FromChild[] {
+  const messages = parseText(text)
   if (!Array.isArray(messages)) return []
   return messages.map(readMessage).filter((message) => message !== undefined)
+}
+
+function parseText(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? JSON.parse(text) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function readMessage(message: unknown): FromChild | undefined {

@@ -84,7 +84,7 @@ export class RunProcess {
       serialization: 'advanced',
     })
     for (const stream of [this.#child.stdout, this.#child.stderr]) readLines(stream, options.onOutput)
-    this.#child.on('message', (messages) => readMessages(messages).forEach((message) => this.#receive(message)))
+    this.#child.on('message', (text) => readMessages(text).forEach((message) => this.#receive(message)))
     this.ended = new Promise((resolve) => {
       const finish = (how: string) => {
         if (!this.#hasEnded) this.#finish(how)
@@ -126,7 +126,7 @@ export class RunProcess {
     this.#tasks.set(run.id, task)
     if (this.#isReady) this.#limit(task)
     if (this.#waiting.push({ run, timeoutMs: listener.timeoutMs, once: listener.once }) === 1)
-      queueMicrotask(() => this.#send({ runs: this.#waiting.splice(0) }))
+      queueMicrotask(() => this.#send({ runs: JSON.stringify(this.#waiting.splice(0)) }))
   }
 
   /** Accepts no more runs, and ends after the last one. */
