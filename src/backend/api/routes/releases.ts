@@ -151,7 +151,15 @@ export const change = record({
   breaking: Type.Boolean(),
   /** Whether it lets callers in without a token that needed one, or did not exist, before. */
   public: Type.Optional(Type.Boolean()),
-  details: Type.Array(record({ text, breaking: Type.Boolean(), affects: Type.Optional(Type.Array(text)) })),
+  details: Type.Array(
+    record({
+      text,
+      breaking: Type.Boolean(),
+      affects: Type.Optional(Type.Array(text)),
+      /** Set if only the built code differs. */
+      code: Type.Optional(Type.Literal(true)),
+    }),
+  ),
   /** In the plan of a publication, `file:line` of the changed entry in the draft. */
   source: Type.Optional(text),
   /** Its JSON pointer. */
