@@ -117,6 +117,7 @@ export function makePlan(
     ...planOptions(options),
     ...(scans && { scans }),
     ...(hasJson && !isDeclared && { jsonAsText: true as const }),
+    ...(isDeclared && embeds.length > 0 && { isDeclared: true as const }),
     ...(location !== undefined && { location }),
   } satisfies TablePlan
 }

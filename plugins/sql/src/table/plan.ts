@@ -214,6 +214,8 @@ export interface TablePlan extends ActionPlan {
   readonly scans?: true
   /** JSON columns are read as text and sent unchanged, because no declared schema looks inside. */
   readonly jsonAsText?: true
+  /** The method declares its response, by whose schema rows with others in them are written. */
+  readonly isDeclared?: true
   /** The column of the key that a new row's path ends with. */
   readonly location?: string
 }

@@ -1,6 +1,7 @@
 import type { Context, DatabaseKind } from 'waypost'
 import type { EmbedPlan, TablePlan } from '../plan.ts'
 import { makeRowResponse, makeRowWriter, type Row } from '../run.ts'
+import { makeCellText } from './cell-texts.ts'
 import { makeCellReader, type Cell } from './embed-cells.ts'
 import { embedAlias, readCells } from './embed-statements.ts'
 
@@ -16,7 +17,7 @@ export type RowsResponse = (
   rows: readonly Row[],
   use: RowsUse,
 ) => {
-  /** The JSON of each row, if its JSON columns are texts. */
+  /** The JSON of each row, unless a schema is needed to write it. */
   readonly texts: readonly string[] | undefined
   /** The column of a value that does not fit its type and is sent as null, if any. */
   readonly unfit: string | undefined
@@ -24,23 +25,34 @@ export type RowsResponse = (
 
 export function makeRowsResponse(plan: TablePlan, kind: DatabaseKind): RowsResponse {
   const toResponse = makeRowResponse(plan)
-  const toEmbedded = makeEmbedResponse(plan, kind)
-  const write = makeEmbeddingWriter(plan)
+  const write = makeRowWriter(plan)
+  const withEmbedded = plan.isDeclared ? makeEmbedding(plan, kind) : undefined
+  const writeEmbedding = makeEmbeddingWriter(plan, kind)
   return (rows, { embeds, extras, context }) => {
     let unfit: string | undefined
+    if (embeds.length > 0 && withEmbedded === undefined) {
+      const texts = rows.map((row) => {
+        const written = writeEmbedding(row, embeds, context)
+        unfit = written.unfit ?? unfit
+        return written.text
+      })
+      return { texts, unfit }
+    }
     for (const row of rows) {
-      if (embeds.length > 0) unfit = toEmbedded(row, embeds, context) ?? unfit
+      if (embeds.length > 0) unfit = withEmbedded!(row, embeds, context) ?? unfit
       unfit = toResponse(row, extras, context) ?? unfit
     }
-    return { unfit, texts: write && rows.map((row) => write(row, embeds)) }
+    return { unfit, texts: write && rows.map((row) => write(row)) }
   }
 }
 
-/** Returns a function that makes the embedded rows of a row. */
-function makeEmbedResponse(plan: TablePlan, kind: DatabaseKind) {
-  const options = { kind, jsonAsText: plan.jsonAsText === true }
+/** Returns a function that adds the embedded rows to a row. */
+function makeEmbedding(plan: TablePlan, kind: DatabaseKind) {
   const embedded = new Map(
-    (plan.embeds ?? []).map((embed, index) => [embed, { alias: embedAlias(index), read: makeReader(embed, options) }]),
+    (plan.embeds ?? []).map((embed, index) => [
+      embed,
+      { alias: embedAlias(index), read: makeReader(embed, { kind, jsonAsText: false }) },
+    ]),
   )
   return (row: Row, embeds: readonly EmbedPlan[], context: Context): string | undefined => {
     const response = row as Record<string, unknown>
@@ -61,18 +73,17 @@ function makeEmbedResponse(plan: TablePlan, kind: DatabaseKind) {
 }
 
 type CellsOf = readonly Cell[] | readonly (readonly Cell[])[]
+type Found = CellsOf | readonly CellsOf[] | null
 
-function makeEmbedded(
-  { many }: EmbedPlan,
-  found: CellsOf | readonly CellsOf[] | null,
-  read: (one: CellsOf) => Row,
-): unknown {
+function makeEmbedded({ many }: EmbedPlan, found: Found, read: (one: CellsOf) => Row): unknown {
   if (many === undefined) return found === null ? null : read(found as CellsOf)
   const rows = (found ?? []) as readonly CellsOf[]
   return { entry: rows.slice(0, many.limit).map(read), more: rows.length > many.limit }
 }
 
-function makeReader({ name, columns, types }: EmbedPlan, options: Parameters<typeof makeCellReader>[1]) {
+type ReaderOptions = Parameters<typeof makeCellReader>[1]
+
+function makeReader({ name, columns, types }: EmbedPlan, options: ReaderOptions) {
   const readers = columns.map((column) => [column, makeCellReader(types[column]!, options)] as const)
   const toResponse = makeRowResponse({ columns, types, table: name })
   return (cells: CellsOf, context: Context): { readonly row: Row; readonly unfit: string | undefined } => {
@@ -86,26 +97,68 @@ function makeReader({ name, columns, types }: EmbedPlan, options: Parameters<typ
   }
 }
 
-/** Returns a function that writes rows with JSON columns that are texts; undefined if no column is. */
-export function makeEmbeddingWriter(plan: TablePlan): ((row: Row, embeds: readonly EmbedPlan[]) => string) | undefined {
-  const write = makeRowWriter(plan)
-  if (write === undefined) return undefined
-  const jsonAsText = true as const
+interface WrittenRow {
+  readonly text: string
+  readonly unfit: string | undefined
+}
+
+/** Returns a function that writes a row with its embedded rows as JSON. */
+function makeEmbeddingWriter(plan: TablePlan, kind: DatabaseKind) {
+  const toResponse = makeRowResponse(plan)
+  // Without a declared response, the columns with JSON are texts, if there are any.
+  const write = makeRowWriter({ ...plan, jsonAsText: true })!
+  const options = { kind, jsonAsText: plan.jsonAsText === true }
   const writers = new Map(
-    (plan.embeds ?? []).map((embed) => [embed, makeRowWriter({ ...embed, jsonAsText })!] as const),
+    (plan.embeds ?? []).map((embed, index) => [
+      embed,
+      { alias: embedAlias(index), name: `${JSON.stringify(embed.name)}:`, writeOne: makeTextWriter(embed, options) },
+    ]),
   )
-  return (row, embeds) => {
+  return (row: Row, embeds: readonly EmbedPlan[], context: Context): WrittenRow => {
+    let unfit = toResponse(row, [], context)
+    const parts = embeds.map((embed) => {
+      const { alias, name, writeOne } = writers.get(embed)!
+      const found = row[alias] as string | null
+      return (
+        name +
+        writeEmbedded(embed, found === null ? null : (JSON.parse(found) as never), (cells) => {
+          const { text, unfit: column } = writeOne(cells, context)
+          if (column !== undefined) unfit = `${embed.name}.${column}`
+          return text
+        })
+      )
+    })
     const text = write(row)
-    if (embeds.length === 0) return text
-    const parts = embeds.map(
-      (embed) => `${JSON.stringify(embed.name)}:${writeEmbedded(embed, row, writers.get(embed)!)}`,
-    )
-    return `${text.slice(0, -1)},${parts.join()}}`
+    return { text: `${text.slice(0, -1)}${text === '{}' ? '' : ','}${parts.join()}}`, unfit }
   }
 }
 
-function writeEmbedded({ name, many }: EmbedPlan, row: Row, write: (row: Row) => string): string {
-  if (many === undefined) return row[name] === null ? 'null' : write(row[name] as Row)
-  const { entry, more } = row[name] as { readonly entry: readonly Row[]; readonly more: boolean }
-  return `{"entry":[${entry.map(write).join()}],"more":${more}}`
+function writeEmbedded({ many }: EmbedPlan, found: Found, write: (one: CellsOf) => string): string {
+  if (many === undefined) return found === null ? 'null' : write(found as CellsOf)
+  const rows = (found ?? []) as readonly CellsOf[]
+  return `{"entry":[${rows.slice(0, many.limit).map(write).join()}],"more":${rows.length > many.limit}}`
+}
+
+function makeTextWriter(embed: EmbedPlan, options: ReaderOptions): (cells: CellsOf, context: Context) => WrittenRow {
+  const { columns, types } = embed
+  const parts = columns.map((column, index) => ({
+    prefix: `${index === 0 ? '{' : ','}${JSON.stringify(column)}:`,
+    write: makeCellText(types[column]!, options),
+  }))
+  const read = makeReader(embed, options)
+  const writeRow = makeRowWriter({ ...embed, jsonAsText: true })!
+  return (cells, context) => {
+    const flat = readCells<Cell>(cells)
+    let text = ''
+    for (let index = 0; index < parts.length; index++) {
+      const { prefix, write } = parts[index]!
+      const written = write(flat[index]!)
+      if (written === undefined) {
+        const { row, unfit } = read(cells, context) // logs the value that does not fit
+        return { text: writeRow(row), unfit }
+      }
+      text += prefix + written
+    }
+    return { text: `${text}}`, unfit: undefined }
+  }
 }
