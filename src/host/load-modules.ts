@@ -32,7 +32,7 @@ export interface LoadedModules {
 /** If a save changes more actions, most are loaded on their first call. */
 const maxAtOnce = 50
 /** Of those, so many are loaded at once, because what breaks many of them is found then. */
-const sampleSize = 10
+const sampleSize = 3
 
 /** A part of a manifest that names an action. */
 interface ActionUse {

@@ -5,6 +5,7 @@ export const problemTexts = {
   fileChanged: (name: string) => `${name} has changed since you chose it. Choose it again.`,
   proxy: (status: number) => `The proxy responded with ${status}`,
   proxyPage: 'The proxy responded with its own page',
+  empty: 'This is required',
   proxyHint: 'The response did not come from Waypost. Try again in a moment.',
   part: 'A part of this page could not be loaded.',
   partAgain: 'The server can be reached. Try again.',

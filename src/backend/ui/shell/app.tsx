@@ -1,9 +1,11 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider, type AnyRouter } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Problem } from '../api/send.ts'
 import { Announcer } from '../components/announce.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
+import { keepFocus } from './keep-focus.ts'
 import { Provider } from './provider.tsx'
 
 const maxRetries = 2
@@ -29,6 +31,7 @@ export function showApp(element: Element, makeRouter: () => AnyRouter): void {
 }
 
 function App({ router }: { readonly router: AnyRouter }) {
+  useEffect(keepFocus, [])
   return (
     <Provider>
       <ErrorBoundary>

@@ -47,6 +47,12 @@ interface TryMethodProps {
   missingScope(sendAgain: () => void): ReactNode
 }
 
+/** In a narrow or low window, the response is below the form, out of sight. */
+function showBelow(section: HTMLElement | null): void {
+  const leastHeight = 120 // the title and the status
+  if (section !== null && section.getBoundingClientRect().top > innerHeight - leastHeight) section.scrollIntoView()
+}
+
 /** Calls a method and shows the response as text. */
 export function TryMethod(props: TryMethodProps) {
   const { method, isOutdated = false, baseUrl, user, tokens, tokenText, intro, children, missingScope } = props
@@ -65,6 +71,7 @@ export function TryMethod(props: TryMethodProps) {
     ...writeBody(method, values),
     hasToken,
   }
+  const response = useRef<HTMLElement>(null)
   const abort = useRef(new AbortController())
   const hasBegun = useRef(false)
   const isGone = useRef(false)
@@ -79,7 +86,10 @@ export function TryMethod(props: TryMethodProps) {
       }
       return sendCall(request, hasToken ? tokens : undefined, { signal: abort.current.signal, onProgress })
     },
-    onSuccess: setChosen,
+    onSuccess(answer) {
+      setChosen(answer)
+      requestAnimationFrame(() => showBelow(response.current))
+    },
   })
   // Without the page, what has not been answered yet is waited for, and is then one of the last calls. A response that is
   // still arriving is ended, because a stream may be endless.
@@ -145,7 +155,7 @@ export function TryMethod(props: TryMethodProps) {
       </div>
       <div className="stack">
         {sending.isError ? <ProblemAlert error={sending.error} /> : null}
-        <section aria-live="polite" aria-busy={sending.isPending}>
+        <section ref={response} aria-live="polite" aria-busy={sending.isPending}>
           <h2>{texts.response}</h2>
           {chosen === undefined ? <p className="soft">{texts.noResponse}</p> : <ResponseView call={chosen} />}
         </section>

@@ -1,0 +1,70 @@
+// In a window of 1280 × 1024 pixels at 400 percent, the layout has 320 × 256 pixels (WCAG 1.4.10). Everything by the keyboard.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import type { WatchedPage } from '../support/browser.ts'
+import { goTo, openBackendWorld, openSignedIn, type BackendWorld } from './backend-world.ts'
+
+describe('enlarged to 400 percent', { timeout: 300_000 }, () => {
+  let world: BackendWorld
+  let opened: WatchedPage
+  let page: Page
+  before(async () => {
+    world = await openBackendWorld()
+    opened = await world.open({ viewport: { width: 320, height: 256 }, forcedColors: 'active', reducedMotion: 'reduce' })
+    page = opened.page
+    await openSignedIn(page, '/')
+  })
+  after(async () => {
+    await opened[Symbol.asyncDispose]()
+    await world[Symbol.asyncDispose]()
+  })
+
+  /** The controls that end beyond the right edge, and how much of the window scrolls although only the page in it should. */
+  const findHidden = () =>
+    page.evaluate<unknown>(`[
+      [...document.querySelectorAll('#content :is(input, button, select, a)')]
+        .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth)
+        .map((one) => one.outerHTML),
+      document.documentElement.scrollHeight - innerHeight,
+    ]`)
+
+  test('editors are not cut off, the bar that saves does not cover them, and only the page scrolls', async () => {
+    await goTo(page, '/schemas/Todo', 'Todo')
+    const add = page.getByRole('button', { name: 'Add field to Todo' })
+    await add.focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('priority')
+    assert.deepEqual(await findHidden(), [[], 0])
+    const isSeen = `(() => {
+      const { x, y, height } = document.activeElement.getBoundingClientRect()
+      return document.activeElement === document.elementFromPoint(x + 10, y + height / 2)
+    })()`
+    assert.ok(await page.evaluate<boolean>(isSeen))
+    await page.keyboard.press('Control+S')
+    await page.getByText(/^Saved in the draft/).waitFor()
+    await goTo(page, '/publish', 'Publish')
+    await page.getByRole('button', { name: 'Discard all' }).waitFor()
+    assert.deepEqual(await findHidden(), [[], 0])
+  })
+
+  test('a button that was busy keeps the focus, and the response comes into view', async () => {
+    await goTo(page, '/routes/GET%20%2Ftodo?tab=try', 'GET /todo')
+    await page.getByRole('button', { name: 'Send', exact: true }).focus()
+    await page.keyboard.press('Enter')
+    const status = page.getByText('200', { exact: true }).first()
+    await status.waitFor()
+    await page.getByRole('button', { name: 'Send', exact: true }).and(page.locator(':focus')).waitFor()
+    assert.ok((await status.boundingBox())!.y < 256)
+  })
+
+  test('a form says what is missing', async () => {
+    await goTo(page, '/subscriptions', 'Subscriptions')
+    await page.getByRole('button', { name: 'Add subscription' }).focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Endpoint').fill('https://93.184.216.34/')
+    await page.keyboard.press('Enter')
+    await dialog.getByText('This is required').waitFor()
+  })
+})
