@@ -16,6 +16,7 @@ const awaitReleaseMs = 5000
 const poolSize = 20
 const watchMs = 1000
 const progressIntervalMs = 200
+const gatherMs = 2
 /** How many snapshots of a log are sent at once: what a run logged before it blocks this process must arrive. */
 const maxImmediate = 20
 
@@ -85,6 +86,7 @@ async function run({ run: claimed, timeoutMs, once }: RunToStart): Promise<void>
     return keepLog(own, ({ text }) => sender!.changed(text))
   }
   const logged = () => kept?.text() ?? null
+  underWay++
   const result = await set.run(claimed, {
     timeoutMs,
     once,
@@ -94,6 +96,7 @@ async function run({ run: claimed, timeoutMs, once }: RunToStart): Promise<void>
     onLocked: () => send({ locked: id, turn }),
   })
   sender?.end()
+  underWay--
   sendSoon({ ended: id, turn, result, log: logged() })
 }
 
@@ -114,10 +117,14 @@ function makeLogSender(sendLog: (log: string | null) => void) {
 }
 
 let waiting: FromChild[] = []
+let underWay = 0
+let timer: NodeJS.Timeout | undefined
 
-/** Sends a message with the others of this turn of the event loop. */
+/** Sends a message with others: those of this turn of the event loop, and those of runs that may end soon. */
 function sendSoon(message: FromChild): void {
-  if (waiting.push(message) === 1) setImmediate(flush)
+  waiting.push(message)
+  if (waiting.length > underWay) setImmediate(flush)
+  else timer ??= setTimeout(flush, gatherMs)
 }
 
 /** Sends a message before code that may block this process. */
@@ -127,6 +134,8 @@ function send(message: FromChild): Promise<void> {
 }
 
 async function flush(): Promise<void> {
+  clearTimeout(timer)
+  timer = undefined
   if (waiting.length === 0) return
   const messages = waiting
   waiting = []

@@ -78,7 +78,7 @@ export class RunProcess {
     this.#child = fork(fileURLToPath(urlOfModule('src/jobs/listeners/listener-child')), [], {
       cwd: host.folder,
       env: { ...host.environment },
-      execArgv: [`--max-old-space-size=${Math.ceil(options.memory() / 2 ** 20)}`],
+      execArgv: nodeOptions(options.memory()),
       // stdout belongs to the results of the command.
       stdio: options.onOutput === undefined ? ['ignore', 2, 2, 'ipc'] : ['ignore', 'pipe', 'pipe', 'ipc'],
       serialization: 'advanced',
@@ -250,6 +250,14 @@ export class RunProcess {
     const isAlone = this.size === 1
     this.kill(() => (isAlone ? { kind: 'failed', reason } : { kind: 'lost', reason }))
   }
+}
+
+/**
+ * Options of Node for a process whose listeners may use so many bytes. By default, Node spends 48 MB on young objects before
+ * it collects them.
+ */
+export function nodeOptions(memory: number): string[] {
+  return [`--max-old-space-size=${Math.ceil(memory / 2 ** 20)}`, '--max-semi-space-size=4']
 }
 
 /** One timer for many times, because most of what it waits for ends before. */

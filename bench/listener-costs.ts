@@ -1,0 +1,86 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { ClaimedRun } from '../src/events/index.ts'
+import { nodeOptions } from '../src/jobs/listeners/run-process.ts'
+import type { RunToStart, ToChild } from '../src/jobs/listeners/protocol.ts'
+import { loadActiveRelease } from '../src/release/index.ts'
+import { openTestProject } from '../src/project/index.ts'
+import { openTestHost } from '../test/events/host.ts'
+import { measureDispatchCost } from './dispatch.ts'
+import { atMost, beside, type Figure } from './goal.ts'
+import { scaled } from './scale.ts'
+import { nextReport } from './turns.ts'
+
+const runs = scaled(10_000, 50)
+const batch = 50
+
+/** Measures what listeners cost the request that dispatches to them, and the memory of the process that runs them. */
+export async function measureListenerCosts(): Promise<Figure[]> {
+  const { added, rates, costs } = await measureDispatchCost('/listened')
+  const { own, bare } = await measureMemory()
+  return [
+    atMost('a dispatch with three listeners adds to a POST route with one insert', { value: added, unit: '%' }, 35),
+    beside('  without and with', rates),
+    beside('  processor time of the server', costs),
+    atMost(`memory of their process after ${runs} runs, above Node's own`, { value: own - bare, unit: 'MB' }, 60),
+    beside('  with Node, and Node alone', `${own.toFixed(0)} and ${bare.toFixed(0)} MB`),
+  ]
+}
+
+/** In megabytes. Of the built package, because types are removed from sources by a program that needs much memory. */
+async function measureMemory(): Promise<{ readonly own: number; readonly bare: number }> {
+  const { host, folder, close } = await openTestHost('sqlite')
+  await mkdir(path.join(folder, 'src'))
+  await writeFile(
+    path.join(folder, 'waypost.yml'),
+    `event: { acted: { private: true } }\nlistener: { act: { event: acted, action: src/act.js } }`,
+  )
+  await writeFile(path.join(folder, 'src/act.js'), 'export default class { async handle() {} }')
+  await (await openTestProject(folder)).install(host)
+  const { id: releaseId } = (await loadActiveRelease(host.system))!
+  const built = path.join(import.meta.dirname, '../dist/src/jobs/listeners/listener-child.js')
+  const source = path.join(import.meta.dirname, '../src/jobs/listeners/listener-child.ts')
+  const child = open(existsSync(built) ? built : source, { cwd: folder, env: { ...host.environment } })
+  await tell(child, { start: { folder, releaseId, logLevel: 'info' } })
+  for (let n = 0; n < runs; n += batch)
+    await tell(child, { runs: JSON.stringify(Array.from({ length: batch }, makeRun)) })
+  const own = await readMemory(child)
+  child.kill('SIGKILL')
+  await close()
+  const empty = open(path.join(import.meta.dirname, 'bare-process.js'), {})
+  await nextReport(empty)
+  const bare = await readMemory(empty)
+  empty.kill('SIGKILL')
+  return { own, bare }
+}
+
+function open(file: string, options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv }): ChildProcess {
+  return fork(file, [], { ...options, execArgv: nodeOptions(512 * 2 ** 20), serialization: 'advanced' })
+}
+
+/** Resolves with the answer to all of a message, which comes at once. */
+async function tell(child: ChildProcess, message: ToChild): Promise<void> {
+  child.send(message)
+  await nextReport(child)
+}
+
+let made = 0
+function makeRun(): RunToStart {
+  const counts = { turn: 1, failures: 0, postponed: 0, lost: 0, dispatchedAt: 0, dueAt: 0 }
+  const run: ClaimedRun = {
+    ...counts,
+    id: `run_${made++}`,
+    listener: 'act',
+    message: 'msg_1',
+    event: 'acted',
+    data: '{}',
+  }
+  return { run, timeoutMs: 30_000, once: false }
+}
+
+async function readMemory({ pid }: ChildProcess): Promise<number> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s*(\d+) kB/.exec(text)![1]) / 1024
+}
