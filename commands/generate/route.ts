@@ -38,8 +38,6 @@ export default class GenerateRoute extends WaypostCommand {
       throw this.usageError(`"${args.method}" is not a valid method. Use one of ${methods.join(', ')}`)
     if (flags.public && (flags.scopes ?? []).length > 0)
       throw this.usageError('--public and --scopes cannot be combined: a public method needs no token')
-    if (flags.request !== undefined && !['POST', 'PUT', 'PATCH'].includes(method))
-      throw this.usageError(`--request needs a method with a body: POST, PUT or PATCH, not ${method}`)
     const { generateRoute } = await import('../../src/project/index.ts')
     const isDryRun = flags['dry-run']
     const generated = await generateRoute({

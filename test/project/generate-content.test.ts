@@ -30,6 +30,7 @@ test('generate:route refuses what is not a media type, and writes nothing', asyn
   await assert.rejects(project.route('POST /order --public --request IMAGE/PNG'), {
     hint: 'Write image/png, in lower case and without parameters',
   })
+  await assert.rejects(project.route('GET /order --public --request text/csv'), { message: 'GET has no request body' })
   assert.deepEqual(await project.files(), before)
   assert.deepEqual((await validateProject(project.folder)).diagnostics, [])
 })

@@ -22,4 +22,7 @@ export interface DraftRoute {
   /** By default those of the route. */
   readonly scopes?: readonly string[] | undefined
   readonly public: boolean
+  /** Media types; by default JSON. */
+  readonly request?: readonly string[] | undefined
+  readonly response?: readonly string[] | undefined
 }

@@ -61,6 +61,7 @@ export async function prepareRoute(
   const loaded = await loadProject(project)
   const report = (diagnostics: readonly Diagnostic[]) => options.onDiagnostics?.(diagnostics)
   const definition = findEmpty(loaded) ?? assertDefinition(loaded, report)
+  assertBody(options)
   assertNew(definition, options)
   const before = await readTexts(project, loaded.files)
   const plan = planRoute(project.root, { definition, texts: before }, options)
@@ -73,6 +74,12 @@ export async function prepareRoute(
 /** Returns the definition of an empty waypost.yml, an error that the first route fixes. */
 function findEmpty({ partial, diagnostics }: LoadedProject): Definition | undefined {
   return diagnostics.every(({ code }) => code === 'WP_DEFINITION_EMPTY') ? partial : undefined
+}
+
+function assertBody({ method, request }: PreparedOptions): void {
+  if (request === undefined || ['POST', 'PUT', 'PATCH'].includes(method)) return
+  const hint = 'Only POST, PUT and PATCH have one.'
+  throw errors.WP_PROJECT_GENERATE({ problem: `${method} has no request body`, hint })
 }
 
 function assertNew({ routes }: Definition, { method, path: wanted }: PreparedOptions): void {

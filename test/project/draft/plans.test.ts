@@ -44,6 +44,9 @@ describe('what the draft of a folder generates', () => {
     assert.deepEqual([again.status, again.body.errors[0].path], [422, 'body/path'])
     const open = await world.call('POST /draft/route', { method: 'GET', path: '/open' })
     assert.deepEqual([open.status, open.body.errors[0].path], [422, 'body/scopes'])
+    const picture = { ...body, path: '/picture', request: ['image/png'], response: ['text/csv'], preview: true }
+    const { files: pictured } = bodyOf(await world.call('POST /draft/route', picture))
+    assert.match(JSON.stringify(pictured), /request: { content: \[image\/png\] }/)
     const undone = bodyOf(await world.call('PATCH /draft', { ...made.saved.inverse, with_errors: true }))
     assert.equal(await world.read('waypost.yml'), files['waypost.yml'])
     assert.equal(undone.is_served, true)

@@ -98,6 +98,9 @@ const route = defineRoute({
     path: Type.String({ minLength: 1, maxLength: 1000 }),
     scopes: Type.Optional(Type.Array(name, { maxItems: 100 })),
     public: Type.Optional(flag),
+    /** Media types of the body and of the response; by default JSON. */
+    request: Type.Optional(Type.Array(name, { minItems: 1, maxItems: 20 })),
+    response: Type.Optional(Type.Array(name, { minItems: 1, maxItems: 20 })),
     preview,
   }),
   response: record({
