@@ -57,12 +57,9 @@ interface Reading {
 }
 
 function readFolder(project: ProjectFolder, folder: StaticFolder, reading: Reading) {
-  const diagnostics: Diagnostic[] = []
+  const refused: { readonly name: string; readonly reason: string }[] = []
   const files: [string, Artifact][] = []
-  const refuse = (name: string, reason: string) => {
-    const place = makePlace(folder.at.file, folder.at.line, { column: folder.at.column })
-    diagnostics.push(makeDiagnostic('WP_BUILD_STATIC_FILE', place, { parameters: { name, reason } }))
-  }
+  const refuse = (name: string, reason: string) => void refused.push({ name, reason })
   const names = listFiles(project, folder.folder, refuse)
   for (const name of names) {
     if (reading.bytes > assetLimits.releaseBytes) break // `checkAssets` reports it; the rest would only fill the memory
@@ -75,9 +72,24 @@ function readFolder(project: ProjectFolder, folder: StaticFolder, reading: Readi
     }
   }
   const { fallback } = folder
-  if (fallback !== undefined && diagnostics.length === 0 && !names.includes(fallback))
+  if (fallback !== undefined && refused.length === 0 && !names.includes(fallback))
     refuse(`${folder.folder}/${fallback}`, 'it does not exist, but is the "fallback"')
-  return { files, diagnostics }
+  return { files, diagnostics: describeRefused(folder, refused) }
+}
+
+/** How many files of a folder are named. A folder of links may have thousands. */
+const maxRefused = 10
+
+function describeRefused(
+  { folder, at }: StaticFolder,
+  refused: readonly { readonly name: string; readonly reason: string }[],
+): readonly Diagnostic[] {
+  const others = refused.length - maxRefused
+  const more = others > 0 ? [{ name: folder, reason: `${others} more of its files cannot be served` }] : []
+  const place = makePlace(at.file, at.line, { column: at.column })
+  return [...refused.slice(0, maxRefused), ...more].map((parameters) =>
+    makeDiagnostic('WP_BUILD_STATIC_FILE', place, { parameters }),
+  )
 }
 
 /** Lists the files below a folder, in an order that does not depend on the file system. */

@@ -60,6 +60,11 @@ test('links, files of a project, large files, too many files and missing folders
   await mkdir(path.join(project.root, 'many'))
   await Promise.all(Array.from({ length: 5001 }, (_, index) => writeFile(path.join(project.root, `many/${index}`), '')))
   assert.deepEqual(await problems(define({ folder: 'many' })), [refused('many', 'it has more than 5000 files')])
+  await mkdir(path.join(project.root, 'links'))
+  for (let index = 0; index < 15; index++) await symlink('../secret.txt', path.join(project.root, `links/${index}`))
+  const links = await problems(define({ folder: 'links' }))
+  assert.equal(links.length, 11)
+  assert.equal(links.at(-1), refused('links', '5 more of its files cannot be served'))
   await mkdir(path.join(project.root, 'small'))
   assert.deepEqual(await problems(define({ folder: 'small', fallback: 'index.html' })), [
     refused('small/index.html', 'it does not exist, but is the "fallback"'),
