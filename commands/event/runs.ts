@@ -1,4 +1,4 @@
-import { Args, Flags, HostCommand, limitFlag, toPrintable } from '../../bin/cli/index.ts'
+import { Args, Flags, HostCommand, formatSpan, limitFlag, toPrintable } from '../../bin/cli/index.ts'
 import type { ListedRun } from '../../src/operate/index.ts'
 
 const states = ['pending', 'running', 'done', 'dead', 'cancelled'] as const
@@ -19,17 +19,17 @@ export default class EventRuns extends HostCommand {
 
   async run(): Promise<unknown> {
     const { args, flags } = await this.parse(EventRuns)
-    const { listHostRuns } = await import('../../src/operate/index.ts')
+    const { listHostRuns, loadDatabaseTime } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
       const { entry, next } = await listHostRuns(host, { ...flags, listener: args.listener })
-      this.#show(entry)
+      this.#show(entry, await loadDatabaseTime(host.system))
       if (next !== undefined) this.note(`\nShowing the first ${flags.limit}; use --limit to show more.`)
       return { runs: entry.map(toJson) }
     })
   }
 
-  #show(runs: readonly ListedRun[]): void {
+  #show(runs: readonly ListedRun[], now: number): void {
     if (runs.length === 0) {
       this.note('No runs found. List the listeners with waypost event:list --listener.')
       return
@@ -40,16 +40,25 @@ export default class EventRuns extends HostCommand {
       { title: 'STATE', cells: cells(({ state }) => state) },
       { title: 'LISTENER', cells: cells(({ listener }) => listener), narrow: 'wrap', order: 1 },
       { title: 'FAILURES', cells: cells(({ failures }) => String(failures)) },
-      { title: 'TIME', cells: cells(({ latencyMs }) => (latencyMs === undefined ? '-' : `${latencyMs} ms`)) },
+      { title: 'WHEN', cells: cells((run) => describeTime(run, now)) },
       { title: 'RESULT', cells: cells(describeResult), narrow: 'cut', minWidth: 16 },
     ])
   }
 }
 
-function describeResult({ outcome, state, progress, progressText }: ListedRun): string {
+/** When it is due, how long it has been running, or when it ended. */
+function describeTime({ state, dueAt = 0, startedAt, finishedAt, createdAt }: ListedRun, now: number): string {
+  if (state === 'running') return `for ${formatSpan(now - (startedAt ?? now))}`
+  if (state !== 'pending') return `${formatSpan(now - (finishedAt ?? createdAt))} ago`
+  return dueAt > now ? `in ${formatSpan(dueAt - now)}` : 'due'
+}
+
+/** The last error or its progress; otherwise how long it took. */
+function describeResult({ outcome, state, progress, progressText, latencyMs }: ListedRun): string {
   if (state === 'running' && progress !== undefined)
     return toPrintable(`${Math.round(progress * 100)} % ${progressText ?? ''}`.trim())
-  return toPrintable(outcome?.split('\n', 1)[0] ?? '-')
+  if (outcome !== undefined) return toPrintable(outcome.split('\n', 1)[0]!)
+  return latencyMs === undefined || state === 'pending' ? '-' : `${latencyMs} ms`
 }
 
 function toJson({ createdAt, dueAt, startedAt, finishedAt, latencyMs, outcome, progress, progressText, ...run }: ListedRun) {

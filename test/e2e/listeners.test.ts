@@ -125,7 +125,7 @@ describe('listeners', { concurrency: 1 }, () => {
       )
       assert.match(
         await project.ok('event:runs bill --state dead'),
-        /^RUN +STATE +LISTENER +FAILURES +TIME +RESULT\nrun_\w+ +dead +bill +1 +\d+ ms +The bank is closed\n$/,
+        /^RUN +STATE +LISTENER +FAILURES +WHEN +RESULT\nrun_\w+ +dead +bill +1 +\d+ \w+ ago +The bank is closed\n$/,
       )
       const metrics = (await send(ops, { path: '/metrics' })).text
       assert.match(metrics, /^waypost_listener_runs\{state="dead"\} 1$/m)

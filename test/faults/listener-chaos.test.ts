@@ -17,12 +17,16 @@ import { openDeliverySite, type DeliverySite } from './delivery-site.ts'
 
 const seconds = Number(variable(readEnvironment(), 'CHAOS_SECONDS') ?? 60)
 
+/** More than what fails on purpose. */
+const short = Array.from({ length: 20 }, () => '50ms').join(', ')
+
 const definition = (version: number) => `
 event: { note: {}, acted: { private: true }, followed: { private: true } }
 listener:
-  plain: { event: acted, action: src/plain.js, timeout: 1s, retries: [${Array.from({ length: 20 }, () => '50ms').join()}] }
-  once: { event: acted, action: src/once.js, timeout: 1s, once: true, retries: [${Array.from({ length: 20 }, () => '50ms').join()}] }
+  plain: { event: acted, action: src/plain.js, timeout: 1s, retries: [${short}] }
+  once: { event: acted, action: src/once.js, timeout: 1s, once: true, retries: [${short}] }
   follow: { event: followed, action: src/follow.js, once: true, exclusive: data.key, description: "version ${version}" }
+config: { delivery_delays: [1s, 2s, 4s] }
 `
 const insert = (kind: string) =>
   `await context.connection('System').insertInto('app_ledger').values({ kind: '${kind}', n: body.n }).execute()`
@@ -59,10 +63,12 @@ for (const kind of bothKinds)
     await using chaos = await openChaos(site, kind === 'postgresql' ? 3 : 1)
     await sendUntil(site, performance.now() + seconds * 1000, chaos.act)
     chaos.settle()
+    let left: readonly string[] = ['all']
     await until('all has ended', async () => {
       await pause(500)
-      return (await countLeft(site)) === 0
-    })
+      left = await findLeft(site)
+      return left.length === 0
+    }).catch(() => assert.deepEqual(left, []))
     const { sent, counts } = await readLedger(site)
     const lost = [...counts].flatMap(([name, found]) => sent.filter((n) => !found.has(n)).map((n) => `${name} ${n}`))
     const repeated = [...counts].map(
@@ -75,14 +81,17 @@ for (const kind of bothKinds)
     for (const found of counts.values()) assert.equal(found.size, sent.length, 'nothing happened that was not sent')
   })
 
-/** How much has not ended. Dead runs are replayed. */
-async function countLeft({ system }: DeliverySite): Promise<number> {
+/** What has not ended. Dead runs are replayed. */
+async function findLeft({ system }: DeliverySite): Promise<readonly string[]> {
   for (const listener of listeners) await replayDeadRuns(system, listener)
-  const { rows } = await sql<{ left: number }>`select (select count(*) from waypost_delayed)
-    + (select count(*) from waypost_run where status in ('pending', 'running', 'dead'))
-    + (select count(*) from waypost_message where fanned_out_at is null and event = 'note')
-    + (select count(*) from waypost_delivery where status = 'pending') as left`.execute(system.db)
-  return Number(rows[0]!.left)
+  const { rows } = await sql<{ left: string }>`
+    select 'delayed ' || event as left from waypost_delayed
+    union all select listener || ' ' || status || ' lost ' || lost || ' failures ' || failures || ' ' || coalesce(outcome, '')
+      from waypost_run where status in ('pending', 'running', 'dead')
+    union all select 'message' from waypost_message where fanned_out_at is null and event = 'note'
+    union all select 'delivery failures ' || failures || ' lost ' || lost from waypost_delivery where status = 'pending'
+    limit 20`.execute(system.db)
+  return rows.map(({ left }) => left)
 }
 
 /** What was sent, and how often it arrived at each listener and at the endpoint. */
