@@ -293,7 +293,7 @@ export function describeRewrites(steps: readonly Step[]): readonly string[] {
   const created = new Set(steps.flatMap((step) => (step.step === 'create_table' ? [step.table] : [])))
   return steps.flatMap((step) =>
     step.step === 'add_search' && !created.has(step.table)
-      ? [`reads and indexes all rows of ${step.table}, and blocks the table for about 25 seconds per million rows`]
+      ? [`reads and indexes all rows of ${step.table}, and blocks the table for up to a minute per million rows`]
       : [],
   )
 }

@@ -137,6 +137,8 @@ export interface EmbedPlan {
   readonly many?: {
     readonly sort: readonly SortTerm[]
     readonly limit: number
+    /** The bytes of rows after which they end, if their columns could have more. */
+    readonly bytes?: number
     /** A POST can insert more of them with the row. */
     readonly written?: true
   }

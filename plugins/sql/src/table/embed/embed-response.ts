@@ -77,8 +77,15 @@ type Found = CellsOf | readonly CellsOf[] | null
 
 function makeEmbedded({ many }: EmbedPlan, found: Found, read: (one: CellsOf) => Row): unknown {
   if (many === undefined) return found === null ? null : read(found as CellsOf)
-  const rows = (found ?? []) as readonly CellsOf[]
-  return { entry: rows.slice(0, many.limit).map(read), more: rows.length > many.limit }
+  const { rows, more } = cutRows(many, (found ?? []) as readonly CellsOf[])
+  return { entry: rows.map(read), more }
+}
+
+/** Ends rows at their number, or at the first one that the statement has marked as too much. */
+function cutRows({ limit, bytes }: NonNullable<EmbedPlan['many']>, found: readonly CellsOf[]) {
+  const marked = bytes === undefined ? -1 : found.findIndex((cells) => readCells<Cell>(cells).at(-1) !== null)
+  const end = marked === -1 ? limit : Math.min(marked, limit)
+  return { rows: found.slice(0, end), more: found.length > end }
 }
 
 type ReaderOptions = Parameters<typeof makeCellReader>[1]
@@ -135,8 +142,8 @@ function makeEmbeddingWriter(plan: TablePlan, kind: DatabaseKind) {
 
 function writeEmbedded({ many }: EmbedPlan, found: Found, write: (one: CellsOf) => string): string {
   if (many === undefined) return found === null ? 'null' : write(found as CellsOf)
-  const rows = (found ?? []) as readonly CellsOf[]
-  return `{"entry":[${rows.slice(0, many.limit).map(write).join()}],"more":${rows.length > many.limit}}`
+  const { rows, more } = cutRows(many, (found ?? []) as readonly CellsOf[])
+  return `{"entry":[${rows.map(write).join()}],"more":${more}}`
 }
 
 function makeTextWriter(embed: EmbedPlan, options: ReaderOptions): (cells: CellsOf, context: Context) => WrittenRow {

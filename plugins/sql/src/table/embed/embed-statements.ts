@@ -46,7 +46,7 @@ export class EmbedStatements {
   }
 
   /** One row more than the limit shows that there are more. */
-  #many(embed: EmbedPlan, { sort, limit }: NonNullable<EmbedPlan['many']>, access: Access): string {
+  #many(embed: EmbedPlan, { sort, limit, bytes }: NonNullable<EmbedPlan['many']>, access: Access): string {
     const alias = this.#values.nextAlias()
     const cells = this.#cells(embed, alias)
     const order = sort.map(({ column, descending }) => {
@@ -55,11 +55,17 @@ export class EmbedStatements {
       return writeOrder(compared, { descending, isNullable: isNullable(type), kind: this.#kind })
     })
     const end = `${this.#from(embed, { alias, access })} order by ${order.join(', ')} limit ${limit + 1}`
-    if (this.#kind === 'postgresql')
-      return `(select cast(to_json(array(select array[${cells.join(', ')}] from ${end})) as text))`
     const names = cells.map((_, index) => quote(String(index)))
-    const inner = cells.map((cell, index) => `${cell} as ${names[index]}`).join(', ')
-    return `(select json_group_array(${writeArray(names)}) from (select ${inner} from ${end}))`
+    const inner = `select ${cells.map((cell, index) => `${cell} as ${names[index]}`).join(', ')} from ${end}`
+    if (bytes !== undefined) return this.#list(limitRows(names, bytes), writeSizes(names, inner, this.#kind))
+    if (this.#kind === 'sqlite') return this.#list(names, inner)
+    return `(select cast(to_json(array(select array[${cells.join(', ')}] from ${end})) as text))`
+  }
+
+  #list(cells: readonly string[], from: string): string {
+    return this.#kind === 'postgresql'
+      ? `(select cast(to_json(array(select array[${cells.join(', ')}] from (${from}) as ${sized})) as text))`
+      : `(select json_group_array(${writeArray(cells)}) from (${from}))`
   }
 
   #cells({ columns, types }: EmbedPlan, alias: string): readonly string[] {
@@ -72,6 +78,22 @@ export class EmbedStatements {
     const same = `${alias}.${quote(other)} = ${quote(this.#plan.table)}.${quote(own)}`
     return `${quoteTable(embed)} as ${alias}${joinConditions([same, ...this.#rows.visible(embed, alias, { access })])}`
   }
+}
+
+const sized = quote(`${extraPrefix}sized`)
+const before = quote(`${extraPrefix}before`)
+
+/** Adds to each row how large those before it are together. */
+function writeSizes(names: readonly string[], rows: string, kind: DatabaseKind): string {
+  const length = kind === 'postgresql' ? 'octet_length' : 'length'
+  const size = names.map((name) => `coalesce(${length}(${name}), 0)`).join(' + ')
+  return `select *, sum(${size}) over (rows between unbounded preceding and 1 preceding) as ${before} from (${rows}) as ${sized}`
+}
+
+/** Leaves out the values of rows beyond a size. The last value marks such a row. */
+function limitRows(names: readonly string[], bytes: number): readonly string[] {
+  const fits = `coalesce(${before}, 0) < ${bytes}`
+  return [...names.map((name) => `case when ${fits} then ${name} end`), `case when not (${fits}) then 'cut' end`]
 }
 
 /** Functions of SQLite before 3.48 have at most 127 arguments. */

@@ -1,9 +1,11 @@
 import { chooseRule, findReference, findServed, makeRule, makeThrough, typeOf } from '../owner-rules.ts'
-import type { EmbedPlan, OwnerPlan, PlanColumn, SortTerm } from '../plan.ts'
+import { defaultPageBytes } from '../config.ts'
+import { valueTypeOf, type EmbedPlan, type OwnerPlan, type PlanColumn, type SortTerm } from '../plan.ts'
 import { completeSort, parseSortTerm } from '../sort.ts'
 import { describeRow } from '../schemas.ts'
 import { checkColumn, columnOf, columnsForCallers, type TableUse } from '../table-use.ts'
 import type { Writing } from '../writing.ts'
+import { valueTypes } from '../value-types.ts'
 import { findAccess, isNarrower } from './embed-access.ts'
 import { defaultEmbedLimit, maxEmbeddedRows, type EmbedConfig } from './embed-config.ts'
 import { referTo, type ResolvedEmbed } from './describe-embeds.ts'
@@ -78,6 +80,8 @@ function makePlan({ name, config, target, table, isAlways }: Resolving): EmbedPl
     ...sort.map(({ column }) => column),
   ])
   const { max = 100, default: normal = Math.min(defaultEmbedLimit, max) } = target.table.config.limit ?? {}
+  const limit = config.limit ?? normal
+  const bytes = limitEmbeddedBytes(columns, limit, target.table)
   return {
     name,
     table: target.table.config.table,
@@ -91,11 +95,34 @@ function makePlan({ name, config, target, table, isAlways }: Resolving): EmbedPl
     where,
     ...(owner && { owner }),
     ...(isMany && {
-      many: { sort, limit: config.limit ?? normal, ...(config.write === true && { written: true as const }) },
+      many: {
+        sort,
+        limit,
+        ...(bytes !== undefined && { bytes }),
+        ...(config.write === true && { written: true as const }),
+      },
     }),
     ...(scopes && { scopes }),
     ...(isAlways && { always: true as const }),
   }
+}
+
+/** What a value of another type has at most. */
+const maxPlainBytes = 64
+const maxCharacterBytes = 4
+
+/** Returns the bytes at which embedded rows end; undefined if so many of them cannot have more. */
+function limitEmbeddedBytes(
+  columns: readonly string[],
+  limit: number,
+  { table, config }: TableUse,
+): number | undefined {
+  const { max_bytes: bytes = defaultPageBytes } = config.limit ?? {}
+  const sizes = columns.map((name) => {
+    const { length = Infinity } = table.columns[name]!
+    return valueTypes[valueTypeOf(table.columns[name]!)!].isLarge ? length * maxCharacterBytes : maxPlainBytes
+  })
+  return sizes.reduce((sum, size) => sum + size, 0) * limit > bytes ? bytes : undefined
 }
 
 /**
