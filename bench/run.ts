@@ -6,6 +6,7 @@ import { startPostgres } from '../test/support/postgres.ts'
 import { measureAttacks } from './attacks.ts'
 import { measureAuth } from './auth.ts'
 import { measureBackend } from './backend.ts'
+import { measureBesideListeners } from './beside-listeners.ts'
 import { measureDeliveryPages } from './delivery-pages.ts'
 import { measureDeploy } from './deploy.ts'
 import { measureDraft } from './draft.ts'
@@ -61,6 +62,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   locked: measureLocked,
   events: measureEvents,
   listeners: measureListeners,
+  faults: measureBesideListeners,
   serve: measureServe,
   backend: measureBackend,
   pages: measureDeliveryPages,

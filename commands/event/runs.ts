@@ -61,7 +61,17 @@ function describeResult({ outcome, state, progress, progressText, latencyMs }: L
   return latencyMs === undefined || state === 'pending' ? '-' : `${latencyMs} ms`
 }
 
-function toJson({ createdAt, dueAt, startedAt, finishedAt, latencyMs, outcome, progress, progressText, ...run }: ListedRun) {
+function toJson({
+  createdAt,
+  dueAt,
+  startedAt,
+  finishedAt,
+  latencyMs,
+  outcome,
+  progress,
+  progressText,
+  ...run
+}: ListedRun) {
   const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString())
   return {
     ...run,

@@ -32,6 +32,7 @@ export default class {
         if (readFileSync(process.env.LEDGER, 'utf8').split('later').length === 2)
           throw context.retryAt(new Date(Date.now() + 50))
         return
+      case 'flood': for (;;) process.send({ ended: 'run_other', turn: 1, result: { kind: 'done' } })
       case 'exit': return process.exit(3)
       case 'stop': process.kill(process.pid, 'SIGSTOP'); return pause(5000)
       case 'kill': process.kill(process.pid, 'SIGKILL'); return pause(5000)
@@ -190,6 +191,7 @@ for (const kind of chooseKinds('sqlite'))
       ['hang', /took longer than 1 s/, longTest],
       ['reject', /Its process ended|unhandled/, longTest],
       ['heap', /Its process (ended|used)/, longTest],
+      ['flood', /sent messages that belong to no run|took longer/, longTest],
       ['kill', /Its process ended: SIGKILL/, longTest],
       ['stop', /took longer than 1 s/, longTest],
       ['query', /took longer than 1 s/, longTest],

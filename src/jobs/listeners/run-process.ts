@@ -25,6 +25,8 @@ const saveMs = 1000
 /** What a process needs besides the memory of its listeners. */
 const ownBytes = 128 * 2 ** 20
 const pageBytes = 4096
+/** Messages that a process sends about no run of its own. Reading them costs the worker time. */
+const maxStrays = 1000
 
 export interface ProcessOptions {
   readonly host: Host
@@ -63,6 +65,7 @@ export class RunProcess {
   readonly #overdue = makeAlarm(() => this.#endOverdue())
   /** Runs to send with others: a message costs more than a run that does little. */
   #waiting: RunToStart[] = []
+  #strays = 0
   #isReady = false
   #isRetired = false
   #hasEnded = false
@@ -148,7 +151,8 @@ export class RunProcess {
     })
   }
 
-  #receive(message: FromChild): void {
+  #receive(message: FromChild | undefined): void {
+    if (message === undefined) return this.#noteStray()
     if ('ready' in message) {
       this.#isReady = true
       clearTimeout(this.#starting)
@@ -162,6 +166,7 @@ export class RunProcess {
     else {
       const task = this.#tasks.get(message.ended)
       if (task?.run.turn === message.turn) this.#end(task, { ...message.result, log: message.log })
+      else this.#noteStray()
     }
   }
 
@@ -170,6 +175,10 @@ export class RunProcess {
     task.overdueAt = performance.now() + limitMs
     task.killAt = task.overdueAt + late
     this.#overdue.ringAt(task.killAt)
+  }
+
+  #noteStray(): void {
+    if (++this.#strays === maxStrays) this.#killBlamed('Its process sent messages that belong to no run')
   }
 
   /** A process that does not end a run in time is ended itself: its event loop is blocked, or the action does not stop. */
@@ -247,6 +256,11 @@ export class RunProcess {
     const bytes = Number(text.split(' ')[1] ?? 0) * pageBytes
     if (bytes <= limit) return
     const reason = `Its process used more than ${Math.round(limit / 2 ** 20)} MB of memory`
+    this.#killBlamed(reason)
+  }
+
+  /** Ends it because of a run: the one that is alone. Of several, each is repeated alone. */
+  #killBlamed(reason: string): void {
     const isAlone = this.size === 1
     this.kill(() => (isAlone ? { kind: 'failed', reason } : { kind: 'lost', reason }))
   }
