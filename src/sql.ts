@@ -1,5 +1,4 @@
 // `waypost/sql`: for connection plugins that offer SQLite and PostgreSQL with the same JavaScript values as System.
-import { writeCsvCell as writeCell } from './kit/index.ts'
 import { openPostgres as openPool, type OpenPostgresOptions, type SharedPostgres } from './store/index.ts'
 
 export { Kysely } from 'kysely'
@@ -9,6 +8,7 @@ export {
   readInteger,
   readTimestamp,
   runInSavepoint,
+  writeCsvCell,
   type OpenPostgresOptions,
   type OpenSqliteOptions,
   type SharedPostgres as PostgresDatabase,
@@ -20,6 +20,3 @@ export {
  * @throws WP_STORE_URL_INVALID
  */
 export const openPostgres: (options: OpenPostgresOptions) => SharedPostgres = openPool
-
-/** Writes a cell of a CSV file: null is empty, an empty text is in quotes, and formulas begin with an apostrophe. */
-export const writeCsvCell: (text: string | null) => string = writeCell

@@ -6,7 +6,6 @@ export { isAddressRange, isPrivateAddress, networkOf, parseAddress } from './add
 export { bodylessStatuses, errorRanges, findResponseKey } from './http.ts'
 export { systemClock, type Clock } from './time.ts'
 export { parseDigits, parseExact } from './exact-json.ts'
-export { readCsvText, writeCsvCell } from './csv-cell.ts'
 export { isConflict, isContention, parseConflict, type Conflict } from './conflict.ts'
 export {
   describeMismatch,

@@ -1,6 +1,7 @@
 // store: the System database: entities, Waypost's own migrations, SQLite and PostgreSQL, the migration runner, the
 // change feed, encryption at rest.
 // May import kit, contract and tables. MikroORM defines the tables; hot paths use Kysely on the same pool.
+export { readCsvText, writeCsvCell } from './sql/csv-cell.ts'
 export {
   auditActions,
   writeAudit,

@@ -31,7 +31,7 @@ before(async () => {
   await writeFile(path.join(folder, 'api.ts'), await generateClient({ folder, variables: {}, onDiagnostics }))
   client = await import(pathToFileURL(path.join(folder, 'api.ts')).href)
   app = await createTestApp({ folder })
-  ann = app.as('ann', ['shop']) as unknown as Inject
+  ann = app.as('ann', ['shop']) as Inject
   client['defaults'].baseUrl = app.url
   client['defaults'].headers = { authorization: (await ann.inject('GET /token')).body }
 })

@@ -1,4 +1,4 @@
-import type { Reporting } from './run.ts'
+import type { Context } from 'waypost'
 
 /** Tables, columns, schemas, types and functions that do not exist. */
 const postgresMissing: ReadonlySet<unknown> = new Set(['42P01', '42703', '3F000', '42704', '42883'])
@@ -19,7 +19,7 @@ function isMissing(error: unknown): boolean {
 export function explainChanged(
   error: unknown,
   { table, connection }: { readonly table: string; readonly connection: string },
-  context: Reporting,
+  context: Pick<Context, 'problem' | 'log'>,
 ): Error | undefined {
   if (!isMissing(error)) return undefined
   context.log.error(

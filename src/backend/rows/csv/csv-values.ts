@@ -1,5 +1,5 @@
 import type { ColumnSnapshot } from '../../../contract/index.ts'
-import { readCsvText, writeCsvCell } from '../../../kit/index.ts'
+import { readCsvText, writeCsvCell } from '../../../store/index.ts'
 import { assertJson, parseColumn } from '../exact-json.ts'
 import type { CsvField } from './parse-csv.ts'
 

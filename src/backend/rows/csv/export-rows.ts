@@ -18,9 +18,7 @@ export async function exportRows(
   async function* write() {
     yield writeLine(names)
     for (let page = first; ; page = await load(page.next)) {
-      yield page.entry
-        .map(({ values }) => writeLine(names.map((name) => values[name])))
-        .join('')
+      yield page.entry.map(({ values }) => writeLine(names.map((name) => values[name]))).join('')
       if (page.next === null) return
       caller.signal.throwIfAborted()
     }
