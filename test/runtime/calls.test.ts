@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import pino from 'pino'
 import { executeHostCronjobs, runDueListeners } from '../../src/jobs/index.ts'
+import { CallScope } from '../../src/runtime/calls/call-scope.ts'
 import { describeEachSystem, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 
@@ -167,6 +170,24 @@ export default definePlugin({
   app_user: { columns: { id: uuid }, key: [id] }
 `,
 }
+
+test('a stream of a call is closed when the work around it has ended, also before the call', async () => {
+  for (const isEarly of [true, false]) {
+    const controller = new AbortController()
+    if (isEarly) controller.abort()
+    const parent = { principal: undefined, log: pino({ enabled: false }), signal: controller.signal }
+    const options = { request: {} as never, accepts: 'text/csv', timeoutMs: undefined }
+    const { closeLater } = new CallScope(
+      { input: {}, principal: undefined, parent: parent as never, depth: 1 },
+      options,
+    )
+    const stream = new Readable({ read() {} })
+    closeLater!(stream)
+    controller.abort()
+    if (!stream.closed) await once(stream, 'close')
+    assert.ok(stream.destroyed)
+  }
+})
 
 describeEachSystem('context.call', ({ newSystem }) => {
   let server: ProjectServer
