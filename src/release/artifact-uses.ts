@@ -1,4 +1,4 @@
-import { forgetArtifacts, registerArtifacts, reloadArtifacts, urlOfArtifact } from './load-artifacts.ts'
+import { forgetArtifacts, registerArtifacts, reloadArtifacts, urlOfArtifact, wasLoaded } from './load-artifacts.ts'
 import type { Artifact } from './manifest.ts'
 import { closeModules, haveResources, watchResources, type ClosedModules } from './module-resources.ts'
 
@@ -20,7 +20,7 @@ export interface UseOptions {
 
 /** How many uses each artifact has. */
 const uses = new Map<string, number>()
-/** Artifacts without a use. Those whose modules were evaluated may import one that was closed after them. */
+/** Artifacts without a use whose modules were evaluated. They may import one that was closed after them. */
 const idle = new Set<string>()
 
 /** Registers artifacts until the use has ended. */
@@ -41,7 +41,7 @@ export function useArtifacts(artifacts: readonly Artifact[], { isDevelopment }: 
       return left === 0
     })
     const urls = new Set(unused.map(urlOfArtifact))
-    for (const hash of unused) idle.add(hash)
+    for (const hash of unused) if (wasLoaded(hash)) idle.add(hash)
     if (haveResources(urls)) {
       reloadArtifacts(idle) // before anything waits: the next use must not get closed modules
       idle.clear()

@@ -30,6 +30,8 @@ const permanent = new Set<string>()
 const reloads = new Map<string, number>()
 /** The URLs of modules that were imported by themselves. */
 const imported = new Set<string>()
+/** Artifacts whose modules Node keeps, also those that others import. */
+const loaded = new Set<string>()
 let filesFolder: string | undefined
 let isHooked = false
 
@@ -81,7 +83,17 @@ export function isImported(hash: string): boolean {
 
 /** Frees the contents of artifacts that are no longer imported. Their evaluated modules stay in Node's registry. */
 export function forgetArtifacts(hashes: Iterable<string>): void {
-  for (const hash of hashes) if (!permanent.has(hash)) contents.delete(hash)
+  for (const hash of hashes) {
+    if (permanent.has(hash)) continue
+    const alias = aliasPattern.exec(contents.get(hash) ?? '')?.[1]
+    if (alias !== undefined && aliases.get(alias) === hash) aliases.delete(alias)
+    contents.delete(hash)
+  }
+}
+
+/** Whether the module of an artifact was loaded, which Node keeps from then on. */
+export function wasLoaded(hash: string): boolean {
+  return loaded.has(hash)
 }
 
 /**
@@ -121,6 +133,7 @@ const load: LoadHookSync = (url, context, next) => {
   const source = contents.get(hash)
   if (source === undefined) throw errors.WP_RUNTIME_ARTIFACT_MISSING({ hash })
   if (sha256(source) !== hash) throw errors.WP_RUNTIME_ARTIFACT_CORRUPT({ hash })
+  loaded.add(hash)
   const content = filePattern.test(source) ? writeFile(hash, source) : locateSources({ hash, content: source })
   return { format: 'module', source: content, shortCircuit: true }
 }

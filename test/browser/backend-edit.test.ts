@@ -50,6 +50,16 @@ describe('editing in dev', { timeout: 600_000 }, () => {
     await page.getByText(savedText).waitFor()
     assert.match(await draft.read(main), /Kept while it is loaded/)
 
+    // A whole page. The window is not loaded before the server can be reached: without a network, nothing would be left.
+    await page.evaluate('window.isSamePage = true')
+    await page.route('**/assets/**', (route) => route.abort())
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.locator('#content').getByRole('alert').getByText('A part of this page could not be loaded.').waitFor()
+    assert.equal(await page.evaluate('window.isSamePage'), true)
+    await page.unrouteAll()
+    await page.locator('#content').getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
+
     // A page that is open all day loads its data again whenever it is looked at.
     await world.open('/tables/new')
     await page.getByLabel('Name', { exact: true }).fill('app_kept')

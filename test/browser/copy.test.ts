@@ -28,6 +28,8 @@ describe('copying', { timeout: 300_000 }, () => {
 
   test('a secret that is shown once is selected if it cannot be copied', async () => {
     await deny()
+    await goTo(page, '/users', 'Users') // where going back leads
+    await goTo(page, '/clients', 'Clients')
     await page.getByRole('button', { name: 'New client' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('shop')
@@ -61,6 +63,7 @@ describe('copying', { timeout: 300_000 }, () => {
     await leaving.getByRole('button', { name: 'Cancel' }).click()
     await leaving.waitFor({ state: 'detached' })
     await page.keyboard.press('Escape')
+    await dialog.getByText('Copy it now.').waitFor()
     assert.deepEqual(await dialog.locator('.secret code').allTextContents(), [id, secret])
     await dialog.getByRole('button', { name: 'Done' }).click()
     await dialog.waitFor({ state: 'detached' })

@@ -7,12 +7,17 @@ import { problemTexts } from './problem-texts.ts'
  * A component whose code is loaded when it is first shown. If that fails, only its place says so and can try again: the
  * page around it keeps what was typed. A dialog says it in a dialog.
  * @param name what the module exports
+ * @param reload loads it after a failure
  */
-export function lazyPart<Module, Name extends keyof Module>(load: () => Promise<Module>, name: Name): Module[Name] {
+export function lazyPart<Module, Name extends keyof Module>(
+  load: () => Promise<Module>,
+  name: Name,
+  reload: (failed: unknown) => Promise<Module> = (failed) => loadAgain(load, failed),
+): Module[Name] {
   type Part = ComponentType<object>
   const begin = (failed?: unknown) =>
     lazy(() =>
-      (failed === undefined ? load() : loadAgain(load, failed)).then(
+      (failed === undefined ? load() : reload(failed)).then(
         (loaded) => ({ default: loaded[name] as Part }),
         (error: unknown) => {
           throw new PartError(error)
@@ -34,6 +39,32 @@ export function lazyPart<Module, Name extends keyof Module>(load: () => Promise<
     )
   }
   return LazyPart as Module[Name]
+}
+
+type PageModule = { readonly Page: ComponentType }
+
+/**
+ * A page whose code is loaded before it is shown. If that fails, the page says so. Trying again loads the window, once the
+ * server can be reached. The router's own component loads it at once, which without a network leaves nothing of it.
+ */
+export function lazyPage(load: () => Promise<PageModule>): ComponentType & { preload(): Promise<void> } {
+  let Loaded: ComponentType | undefined
+  const Part = lazyPart(load, 'Page', reloadWindow)
+  function LazyPage() {
+    // What suspends is shown 300 ms later.
+    return Loaded === undefined ? <Part /> : <Loaded />
+  }
+  const preload = async () => {
+    Loaded ??= (await load().catch(() => undefined))?.Page
+  }
+  return Object.assign(LazyPage, { preload })
+}
+
+/** Browsers keep that the files of a page could not be loaded. @throws an error of the network */
+async function reloadWindow(): Promise<never> {
+  await fetch(location.href, { method: 'HEAD' })
+  location.reload()
+  return new Promise(() => undefined)
 }
 
 /** Browsers keep that an address could not be loaded, which some of them name. So it is loaded from another one. */

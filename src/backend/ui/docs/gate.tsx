@@ -1,6 +1,5 @@
-import { lazyRouteComponent } from '@tanstack/react-router'
 import { Suspense } from 'react'
-import { lazyPart } from '../components/lazy-part.tsx'
+import { lazyPage, lazyPart } from '../components/lazy-part.tsx'
 import { portal } from '../portal/config.ts'
 import { givenToken } from '../portal/reference/given-token.ts'
 import { useStore } from '../session/store.ts'
@@ -11,8 +10,8 @@ const TokenForm = lazyPart(() => import('../portal/reference/token-form.tsx'), '
 
 /** Shows a page, or asks for a token if the reference is private. */
 export function gate(page: PageBase) {
-  const Page = lazyRouteComponent(page.load, 'Page')
-  Gated.preload = async () => Page.preload?.()
+  const Page = lazyPage(page.load)
+  Gated.preload = Page.preload
   return Gated
   function Gated() {
     const token = useStore(givenToken)

@@ -1,5 +1,5 @@
-import { lazyRouteComponent } from '@tanstack/react-router'
 import { EmptyState } from '../components/empty-state.tsx'
+import { lazyPage } from '../components/lazy-part.tsx'
 import { useStore } from '../session/store.ts'
 import { sessionStore } from '../session/session.ts'
 import type { PortalPage } from './pages.ts'
@@ -8,8 +8,8 @@ import { shellTexts as shell } from './shell-texts.ts'
 
 /** Shows a page, or asks visitors to sign in. */
 export function gate(page: PortalPage) {
-  const Page = lazyRouteComponent(page.load, 'Page')
-  Gated.preload = async () => Page.preload?.()
+  const Page = lazyPage(page.load)
+  Gated.preload = Page.preload
   return Gated
   function Gated() {
     const session = useStore(sessionStore)

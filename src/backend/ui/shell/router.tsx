@@ -1,4 +1,5 @@
-import { lazyRouteComponent, Navigate } from '@tanstack/react-router'
+import { Navigate } from '@tanstack/react-router'
+import { lazyPage } from '../components/lazy-part.tsx'
 import { pages, type PageEntry } from '../pages.ts'
 import { makePageRouter } from './page-router.tsx'
 import { Shell } from './shell.tsx'
@@ -11,9 +12,9 @@ export function makeRouter() {
 }
 
 function gate(page: PageEntry) {
-  const Page = lazyRouteComponent(page.load, 'Page')
+  const Page = lazyPage(page.load)
   // The router loads the page before it shows it. React shows what suspends at least 300 ms later.
-  Gated.preload = async () => Page.preload?.()
+  Gated.preload = Page.preload
   return Gated
   function Gated() {
     const visible = usePages()
