@@ -28,8 +28,10 @@ describe('copying', { timeout: 300_000 }, () => {
 
   test('a secret that is shown once is selected if it cannot be copied', async () => {
     await deny()
-    await goTo(page, '/users', 'Users') // where going back leads
-    await goTo(page, '/clients', 'Clients')
+    for (const name of ['Users', 'Clients']) {
+      await page.getByRole('link', { name, exact: true }).click() // where going back leads
+      await page.getByRole('heading', { name, level: 1 }).waitFor()
+    }
     await page.getByRole('button', { name: 'New client' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('shop')
