@@ -106,9 +106,9 @@ export class RunLoop {
 
   async #loop(): Promise<void> {
     for (const patience = new Patience(this.#parts.clock); !this.#isStopping;) {
-      let found = 0
+      let mayFindMore = false
       try {
-        found = await this.#claim()
+        mayFindMore = await this.#claim()
         patience.succeeded()
       } catch (error) {
         this.#nextLostAt = -Infinity // it may have claimed some
@@ -117,7 +117,7 @@ export class RunLoop {
         await this.#wake.wait(Math.min(idleMs * 2 ** (patience.failures - 1), maxPauseMs))
         continue
       }
-      if (found === 0) await this.#wake.wait(this.#pauseMs())
+      if (!mayFindMore) await this.#wake.wait(this.#pauseMs())
       await yieldToEventLoop() // several runs end in one turn
     }
   }
@@ -127,13 +127,14 @@ export class RunLoop {
     return this.#parts.clock.monotonic() - this.#foundAt < expectMs ? expectingMs : idleMs
   }
 
-  async #claim(): Promise<number> {
+  /** @returns whether to claim again at once */
+  async #claim(): Promise<boolean> {
     const { system, clock } = this.#parts
     const worker = this.#parts.worker()
     const listeners = this.#parts.listeners()
     if (worker === undefined || listeners.length === 0) {
       this.#isDry = listeners.length === 0
-      return 0
+      return false
     }
     if (clock.monotonic() >= this.#nextLostAt) {
       this.#nextLostAt = clock.monotonic() + lostMs
@@ -151,7 +152,7 @@ export class RunLoop {
     })
     if (wanted.length === 0) {
       this.#isDry = false
-      return 0
+      return false
     }
     const changes = this.#changes
     const runs = await claimRuns(system, worker, wanted)
@@ -165,7 +166,9 @@ export class RunLoop {
       queue.add(found.get(listener) ?? [], clock.monotonic())
       this.#start(queue)
     }
-    return runs.length
+    const isUnsure = runs.length === 0 && !looksForAll && !this.#isDry && this.#held.size === 0
+    if (isUnsure) this.#nextLookAt = -Infinity
+    return runs.length > 0 || isUnsure
   }
 
   #queueOf(terms: ListenerTermsOfRuns): RunQueue {
