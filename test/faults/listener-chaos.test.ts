@@ -23,8 +23,8 @@ const short = Array.from({ length: 20 }, () => '50ms').join(', ')
 const definition = (version: number) => `
 event: { note: {}, acted: { private: true }, followed: { private: true } }
 listener:
-  plain: { event: acted, action: src/plain.js, timeout: 1s, retries: [${short}] }
-  once: { event: acted, action: src/once.js, timeout: 1s, once: true, retries: [${short}] }
+  plain: { event: acted, action: src/plain.js, timeout: 2s, retries: [${short}] }
+  once: { event: acted, action: src/once.js, timeout: 2s, once: true, retries: [${short}] }
   follow: { event: followed, action: src/follow.js, once: true, exclusive: data.key, description: "version ${version}" }
 config: { delivery_delays: [1s, 2s, 4s] }
 `

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { createTestApp, type TestApp } from '../../src/testing/index.ts'
+import { until } from '../support/until.ts'
 
 const definition = `
 routes:
@@ -26,7 +27,10 @@ const bill = `export default class {
     await context.dispatch('billed', { n: body.n })
     if (body.fails && message.attempt === 1) throw new Error('not yet')
     if (body.discards) throw context.discard('no bill')
-    if (body.slow) await new Promise((resolve) => setTimeout(resolve, 10_000))
+    if (!body.slow) return
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    const late = [db.insertInto('app_bill').values({ n: 0, listener: 'late' }).execute(), context.dispatch('billed', { n: 0 })]
+    globalThis.late = await Promise.allSettled(late)
   }
 }`
 
@@ -95,6 +99,17 @@ describe('listeners in tests', () => {
     const [run] = await app.run('bill')
     assert.equal(run?.outcome, 'retrying')
     assert.match(run?.reason ?? '', /"once" took longer than 2 s/)
+    await until('the action has ended', () => 'late' in globalThis)
+    const { late } = globalThis as unknown as { late: readonly PromiseSettledResult<unknown>[] }
+    assert.deepEqual(
+      late.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    )
+    await app.events.deliver()
+    assert.ok(
+      app.events.delivered('billed').every((data) => (data as { n: number }).n !== 0),
+      'what it does later belongs to no transaction',
+    )
   })
 
   test('a delayed event runs its listeners when it is due', async () => {

@@ -49,6 +49,12 @@ export const errors = defineErrors({
     message: '"{file}" already exists',
     hint: 'Choose a new file for the backup.',
   },
+  WP_STORE_TRANSACTION_OVER: {
+    kind: 'user',
+    status: 500,
+    message: 'A statement came after the end of its transaction',
+    hint: 'Await each statement of a transaction. A run of a listener with "once" that took too long has no transaction anymore.',
+  },
   WP_STORE_BUSY: {
     kind: 'external',
     status: 503,

@@ -102,6 +102,9 @@ export class BoundClient implements PostgresPoolClient {
   /** Whether the connection must not be reused: it has an unanswered statement, or leads to a server that only reads. */
   #isStuck = false
   #isMeantToRead = false
+  /** The statement that ends a transaction. */
+  #end: Promise<unknown> | undefined
+  #isReleased = false
 
   constructor(client: PoolClient, { explain, monitor, names, types, onReadOnly }: ClientContext) {
     this.#client = client
@@ -122,11 +125,13 @@ export class BoundClient implements PostgresPoolClient {
     query: string | PostgresCursor<Row>,
     parameters: readonly unknown[] = [],
   ): Promise<PostgresQueryResult<Row>> | PostgresCursor<Row> {
+    if (this.#isReleased) throw errors.WP_STORE_TRANSACTION_OVER()
     if (typeof query !== 'string') return this.#stream(query as BoundCursor<Row>)
     return this.#run(query, parameters)
   }
 
   release(): void {
+    this.#isReleased = true
     const client = this.#client as PoolClient & { readonly readyForQuery?: boolean }
     if (this.#isStuck || client.readyForQuery !== false) return this.#returnToPool()
     // After an error PostgreSQL still sends the state of the transaction, if the connection is alive.
@@ -151,12 +156,26 @@ export class BoundClient implements PostgresPoolClient {
   }
 
   async #run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
+    if (this.#end !== undefined) await this.#awaitEnd()
     const bound = parameters.map(bindPostgresValue)
     if (readOnlyPattern.test(sql)) this.#isMeantToRead = true
-    const result = await this.#repeat(sql, () => this.#query<Row>(sql, bound))
+    const running = this.#repeat(sql, () => this.#query<Row>(sql, bound))
+    if (sql === 'commit' || sql === 'rollback') this.#end = running
+    const result = await running
     // If a statement in a transaction failed, PostgreSQL answers the commit with a rollback and no error.
     if (sql === 'commit' && (result.command as string) === 'ROLLBACK') throw errors.WP_STORE_TRANSACTION_LOST()
     return result
+  }
+
+  /**
+   * A statement that comes after the end of its transaction must not run outside of it, or in that of another one that gets
+   * the connection next. Kysely releases the connection right after the end, unless it is used for more than the transaction.
+   */
+  async #awaitEnd(): Promise<void> {
+    await this.#end?.catch(() => undefined)
+    await new Promise((resolve) => void setImmediate(resolve))
+    this.#end = undefined
+    if (this.#isReleased) throw errors.WP_STORE_TRANSACTION_OVER()
   }
 
   /** Repeats a statement outside a transaction that failed because of others, for example one with `repeatable read`. */

@@ -40,6 +40,9 @@ class SqliteConnection implements DatabaseConnection {
   readonly #handles: SqliteHandles
   #transaction: Lease | undefined
   #enforcesKeys = true
+  /** Whether a transaction has just ended. */
+  #hasEnded = false
+  #isReleased = false
 
   constructor(handles: SqliteHandles) {
     this.#handles = handles
@@ -76,11 +79,27 @@ class SqliteConnection implements DatabaseConnection {
     const lease = this.#transaction
     this.#transaction = undefined
     if (lease === undefined) return
+    this.#hasEnded = true
     try {
       if (lease.handle.isInTransaction) lease.handle.command('rollback')
     } finally {
       this.#end(lease)
     }
+  }
+
+  release(): void {
+    this.#isReleased = true
+    this.rollback()
+  }
+
+  /**
+   * A statement that comes after the end of its transaction must not run outside of it. Kysely releases the connection right
+   * after the end, unless it is used for more than the transaction.
+   */
+  async #awaitEnd(): Promise<void> {
+    if (this.#hasEnded) await new Promise((resolve) => void setImmediate(resolve))
+    if (this.#isReleased) throw errors.WP_STORE_TRANSACTION_OVER()
+    this.#hasEnded = false
   }
 
   #end(lease: Lease): void {
@@ -93,6 +112,7 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.#hasEnded || this.#isReleased) await this.#awaitEnd()
     if (query.sql === withoutKeysMark) {
       this.#enforcesKeys = false
       return { rows: [] }
@@ -110,6 +130,7 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async *streamQuery<R>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
+    if (this.#hasEnded || this.#isReleased) await this.#awaitEnd()
     if (!isReading(query)) {
       yield await this.executeQuery<R>(query)
     } else if (this.#transaction !== undefined) {
@@ -194,7 +215,7 @@ export class SqliteDriver implements Driver {
   }
 
   async releaseConnection(connection: SqliteConnection): Promise<void> {
-    connection.rollback()
+    connection.release()
   }
 
   async destroy(): Promise<void> {}
