@@ -57,6 +57,21 @@ for (const kind of bothKinds)
       assert.equal(await effects(), 1)
     })
 
+    test('leaves nothing that comes later to run outside of its transaction', async () => {
+      await begin(3)
+      let late: Promise<unknown> | undefined
+      await system()
+        .db.transaction()
+        .execute(async (trx) => {
+          const confirmed = confirmRun(system(), trx, { run: claimed, log })
+          late = sql`insert into app_effect (n) values (2)`.execute(trx).catch((error: unknown) => error)
+          await confirmed
+        })
+      const error = (await late) as { readonly code?: string }
+      const [count, code] = kind === 'postgresql' ? [0, 'WP_STORE_TRANSACTION_OVER'] : [1, undefined]
+      assert.deepEqual([await effects(), error.code], [count, code])
+    })
+
     test('rolls everything back if the run was taken over', async () => {
       await begin(5)
       await assert.rejects(confirm(), Superseded)

@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { ClaimedRun } from '../../events/index.ts'
 import { toStorable } from '../../kit/index.ts'
-import type { System } from '../../store/index.ts'
+import { withCommit, type System } from '../../store/index.ts'
 
 /** PostgreSQL ends the transaction of a process that is frozen, so that others can repeat the run. */
 export async function limitIdle(transaction: unknown, ms: number): Promise<void> {
@@ -28,14 +28,14 @@ export async function confirmRun(system: System, transaction: unknown, { run, lo
 const superseded = 'The run was taken over by another worker, or cancelled'
 
 /**
- * Sends the last statement and the commit as one message, so that a process that is frozen between them does not keep the
- * run locked. Such a message has no parameters. No row is a division by zero, which keeps the commit from being executed.
+ * Commits with the last statement, so that a process that is frozen after it does not keep the run locked. No row is a
+ * division by zero, which keeps the commit from being executed.
  */
 async function confirmAndCommit(system: System, db: Kysely<unknown>, { run, log }: Confirmed): Promise<void> {
   const confirmed = confirmation(system, run, writeText(storable(log)))
-  const statement = sql`with confirmed as (${confirmed} returning id) select 1 / count(*) from confirmed; commit`
+  const statement = sql`with confirmed as (${confirmed} returning id) select 1 / count(*) from confirmed`
   try {
-    await statement.execute(db)
+    await withCommit(statement).execute(db)
   } catch (error) {
     throw isNoRow(error) ? new Superseded(superseded, { cause: error }) : error
   }

@@ -2,6 +2,7 @@ import { isWaypostError } from '../../kit/index.ts'
 import type { PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import { Query, type PoolClient, type QueryConfig } from 'pg'
 import Cursor from 'pg-cursor'
+import { endMark } from './end-transaction.ts'
 import { errors } from './errors.ts'
 import type { ConnectionMonitor } from './connection-monitor.ts'
 import { endsConnection, explainStale, isRepeatable, isStalePlan } from './postgres-errors.ts'
@@ -104,6 +105,8 @@ export class BoundClient implements PostgresPoolClient {
   #isMeantToRead = false
   /** The statement that ends a transaction. */
   #end: Promise<unknown> | undefined
+  /** Whether a statement has committed the transaction. */
+  #isCommitted = false
   #isReleased = false
 
   constructor(client: PoolClient, { explain, monitor, names, types, onReadOnly }: ClientContext) {
@@ -156,12 +159,15 @@ export class BoundClient implements PostgresPoolClient {
   }
 
   async #run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
-    if (this.#end !== undefined) await this.#awaitEnd()
+    if (this.#isCommitted && sql === 'commit') return { command: 'SELECT', rowCount: 0, rows: [] }
+    if (this.#end !== undefined || this.#isCommitted) await this.#awaitEnd()
+    const isEnd = sql.startsWith(endMark)
     const bound = parameters.map(bindPostgresValue)
     if (readOnlyPattern.test(sql)) this.#isMeantToRead = true
     const running = this.#repeat(sql, () => this.#query<Row>(sql, bound))
-    if (sql === 'commit' || sql === 'rollback') this.#end = running
+    if (isEnd || sql === 'commit' || sql === 'rollback') this.#end = running
     const result = await running
+    if (isEnd) this.#isCommitted = true
     // If a statement in a transaction failed, PostgreSQL answers the commit with a rollback and no error.
     if (sql === 'commit' && (result.command as string) === 'ROLLBACK') throw errors.WP_STORE_TRANSACTION_LOST()
     return result
@@ -175,7 +181,7 @@ export class BoundClient implements PostgresPoolClient {
     await this.#end?.catch(() => undefined)
     await new Promise((resolve) => void setImmediate(resolve))
     this.#end = undefined
-    if (this.#isReleased) throw errors.WP_STORE_TRANSACTION_OVER()
+    if (this.#isReleased || this.#isCommitted) throw errors.WP_STORE_TRANSACTION_OVER()
   }
 
   /** Repeats a statement outside a transaction that failed because of others, for example one with `repeatable read`. */
