@@ -194,7 +194,7 @@ async function makeMethod(
         const { [Symbol.for('waypost.json-text')]: text } = (answer.body ?? {}) as Record<symbol, string | undefined>
         return assertDescribed({ ...answer, body, ...(text !== undefined && { text }) })
       } catch (error) {
-        return assertDescribed(toProblem(error, { method, request: description.request, body: call.body }))
+        return assertDescribed(toProblem(error, { method, request: description.request, body: call.body, params }))
       }
     },
   }
@@ -234,11 +234,12 @@ interface Failed {
   readonly method: string
   readonly request: JsonSchema | undefined
   readonly body: unknown
+  readonly params: Readonly<Record<string, string>>
 }
 
-function toProblem(error: unknown, { method, request, body }: Failed): Result {
+function toProblem(error: unknown, { method, request, body, params }: Failed): Result {
   if (error instanceof Problem) return { status: error.status, body: { detail: error.message }, headers: {} }
-  const parts = { body: [request, body], path: [undefined, {}], query: [undefined, {}] } as const
+  const parts = { body: [request, body], path: [undefined, params], query: [undefined, {}] } as const
   const conflict = findConflict(error, { method, schemas: {}, parts })
   if (conflict === undefined) throw error
   return { status: 409, body: { detail: conflict.message, errors: conflict.problems }, headers: {} }

@@ -51,6 +51,8 @@ interface Failed {
 /** Names the columns that refer to no row, as PostgreSQL does. SQLite only says that there are some. */
 export async function nameBrokenReference(error: unknown, { client, plan, body }: Failed): Promise<unknown> {
   if ((error as { readonly errcode?: unknown }).errcode !== sqliteForeignKey) return error
+  // Other rows refer to the row.
+  if (plan.operation === 'delete') return makeBrokenReference(plan.table, plan.key, error)
   const read = async <Found>(text: string, parameters: readonly unknown[] = []) =>
     (await client.executeQuery(CompiledQuery.raw(text, [...parameters]))).rows as readonly Found[]
   const loadKey = async (table: string) =>

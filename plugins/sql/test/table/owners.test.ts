@@ -50,6 +50,13 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       await add('/task', ann, { name: name() })
     })
 
+    test('keep the row that they refer to from being deleted, which the answer says', async () => {
+      const own = await ticket(ann)
+      await add('/task', ann, { name: name(), ticket_id: own })
+      const { status, body } = await api.call(`DELETE /ticket/${own}`, { user: ann })
+      assert.deepEqual([status, body.errors], [409, [{ path: 'path/id', message: 'is still referred to' }]])
+    })
+
     test('cannot be made by a change', async () => {
       const [own, foreign] = [await ticket(ann), await ticket(bob)]
       const id = await add('/task', ann, { name: name(), ticket_id: own })
