@@ -177,10 +177,7 @@ test('a stream of a call is closed when the work around it has ended, also befor
     if (isEarly) controller.abort()
     const parent = { principal: undefined, log: pino({ enabled: false }), signal: controller.signal }
     const options = { request: {} as never, accepts: 'text/csv', timeoutMs: undefined }
-    const { closeLater } = new CallScope(
-      { input: {}, principal: undefined, parent: parent as never, depth: 1 },
-      options,
-    )
+    const { closeLater } = new CallScope({ input: {}, principal: undefined, parent, depth: 1 }, options)
     const stream = new Readable({ read() {} })
     closeLater!(stream)
     controller.abort()

@@ -64,6 +64,19 @@ function planOptions({ bulk, upsert, csv, children }: Pick<Parts, 'bulk' | 'upse
   }
 }
 
+/** Plans how rows are written. A declared response replaces the derived one, and may look inside the values. */
+function planResponses(
+  { use, table }: Pick<TableUse, 'use' | 'table'>,
+  columns: readonly string[],
+  embeds: readonly ResolvedEmbed[],
+): Pick<TablePlan, 'jsonAsText' | 'isDeclared'> {
+  if (Object.keys(use.declared.responses).some((status) => status.startsWith('2')))
+    return embeds.length === 0 ? {} : { isDeclared: true }
+  const embedded = embeds.flatMap(({ plan }) => plan.columns.map((name) => plan.types[name]!))
+  const hasJson = [...columns.map((name) => table.columns[name]!), ...embedded].some(({ type }) => type === 'json')
+  return hasJson ? { jsonAsText: true } : {}
+}
+
 /** Makes the plan of a method. */
 export function makePlan(
   { use, config, connection, operation, table, key, params }: TableUse,
@@ -88,10 +101,6 @@ export function makePlan(
     ),
     ...[owner, version].flatMap((one) => (one === undefined ? [] : [one.column])),
   ])
-  // A declared response replaces the derived one, and may look inside the values.
-  const isDeclared = Object.keys(use.declared.responses).some((status) => status.startsWith('2'))
-  const embedded = embeds.flatMap(({ plan }) => plan.columns.map((name) => plan.types[name]!))
-  const hasJson = [...columns.map((name) => table.columns[name]!), ...embedded].some(({ type }) => type === 'json')
   const isWriting = ['insert', 'replace', 'update'].includes(operation)
   const isTogether = connection === 'System' && use.dispatch !== undefined && use.method !== 'GET'
   return {
@@ -116,8 +125,7 @@ export function makePlan(
     ...(list && { list }),
     ...planOptions(options),
     ...(scans && { scans }),
-    ...(hasJson && !isDeclared && { jsonAsText: true as const }),
-    ...(isDeclared && embeds.length > 0 && { isDeclared: true as const }),
+    ...planResponses({ use, table }, columns, embeds),
     ...(location !== undefined && { location }),
   } satisfies TablePlan
 }
