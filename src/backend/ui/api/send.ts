@@ -153,12 +153,7 @@ export async function readProblem(response: Response): Promise<Record<string, un
 function readField(error: unknown): FieldProblem {
   const { pointer, path, message } = error as Record<string, unknown>
   const at = textOf(pointer) ?? textOf(path)?.replace(/^(body|params)/, '') ?? ''
-  return { pointer: at, message: writeMessage(textOf(message) ?? '') }
-}
-
-/** A form sends an empty text for a field that was left out. */
-function writeMessage(message: string): string {
-  return /^must (?:NOT have fewer than 1 characters|have required property)/.test(message) ? problemTexts.empty : message
+  return { pointer: at, message: textOf(message) ?? '' }
 }
 
 function textOf(value: unknown): string | undefined {

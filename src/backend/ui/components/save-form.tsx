@@ -32,8 +32,10 @@ export function SaveForm(props: SaveFormProps) {
   const canSave = hasChanges !== false && !isIncomplete
   const form = useRef<HTMLFormElement>(null)
   const isSaving = useRef(false)
+  const empty = useRef<ReadonlySet<string>>(new Set())
   const save = async () => {
     isSaving.current = true
+    empty.current = listEmpty(form.current)
     try {
       return await onSave()
     } finally {
@@ -47,7 +49,9 @@ export function SaveForm(props: SaveFormProps) {
   const wouldLose = (hasChanges === true || (dialog !== undefined && isTyped)) && !saving.isPending
   useEffect(() => dialog?.setChanges(wouldLose), [dialog, wouldLose])
   useEffect(() => () => dialog?.setChanges(false), [dialog])
-  const fields = error instanceof Problem ? listProblems(error, fieldNames) : []
+  const listed = error instanceof Problem ? listProblems(error, fieldNames) : []
+  // The server only knows that a text is too short.
+  const fields = listed.map((one) => (empty.current.has(one.pointer) ? { ...one, message: problemTexts.empty } : one))
   const known = fields.filter(({ pointer }) => findField(form.current, pointer) !== undefined)
   useEffect(() => (error === null ? undefined : showProblem(form.current, fields)), [error])
   const onKeyDown = (event: KeyboardEvent) => {
@@ -100,6 +104,12 @@ function lastStep(at: string | null): string {
 function findField(form: HTMLFormElement | null, pointer: string): HTMLElement | undefined {
   const field = form?.elements.namedItem(pointer.slice(1))
   return field instanceof HTMLElement ? field : undefined
+}
+
+/** The pointers of fields without a value. */
+function listEmpty(form: HTMLFormElement | null): ReadonlySet<string> {
+  const all = [...(form?.elements ?? [])] as readonly { readonly name?: string; readonly value?: string }[]
+  return new Set(all.filter(({ name = '', value }) => name !== '' && value === '').map(({ name }) => `/${name}`))
 }
 
 /** Focuses the first field with a problem. Without one, scrolls to the problem, which the buttons may cover. */

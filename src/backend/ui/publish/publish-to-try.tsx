@@ -18,11 +18,11 @@ const texts = {
   changed: 'Try it calls the published method, without the changes in the draft.',
 } as const
 
-/** Calls the published method; one that is only in the draft must be published first. */
-export function PublishToTry({ name }: { readonly name: string }) {
+/** The method in the active release, as it was loaded last. */
+function usePublished(name: string) {
   const [method = '', path = ''] = name.split(' ')
-  // The form begins with the fields of the active release, not with those of one that was active before.
   const queries = useQueryClient()
+  // The form begins with the fields of the active release, not with those of one that was active before.
   const active = useQuery({ ...activeQuery, refetchOnMount: 'always' })
   const isPublished = active.data?.routes.some((one) => nameOf(one) === name) === true
   const id = active.data?.id ?? ''
@@ -35,15 +35,28 @@ export function PublishToTry({ name }: { readonly name: string }) {
   })
   const [last, setLast] = useState(found.data)
   if (found.data !== undefined && found.data !== last) setLast(found.data)
-  const shown = found.data ?? last
-  const status = useDraftStatus(pointerOf('routes', path, 'methods', method))
-  const isOutdated =
-    found.isPlaceholderData || found.isError || isReplaced(queries, activeQuery.queryKey, active.isFetching)
   const failed = active.error === null ? found : active
-  const alert =
-    failed.error === null ? null : <ProblemAlert error={failed.error} onRetry={() => void failed.refetch()} />
-  if (alert !== null && (active.data === undefined || shown === undefined)) return alert
-  if (!active.isFetchedAfterMount) return <Skeleton height={160} />
+  return {
+    isPublished,
+    /** Undefined until it is known; also while it is not known whether there is one. */
+    method: active.data === undefined ? undefined : (found.data ?? last),
+    isLoading: !active.isFetchedAfterMount,
+    isOutdated:
+      found.isPlaceholderData || found.isError || isReplaced(queries, activeQuery.queryKey, active.isFetching),
+    error: failed.error,
+    retry: () => void failed.refetch(),
+  }
+}
+
+/** Calls the published method; one that is only in the draft must be published first. */
+export function PublishToTry({ name }: { readonly name: string }) {
+  const { isPublished, method: shown, isLoading, isOutdated, error, retry } = usePublished(name)
+  const [method = '', path = ''] = name.split(' ')
+  const status = useDraftStatus(pointerOf('routes', path, 'methods', method))
+  // If a later refresh fails, the form stays with what is typed into it.
+  const alert = error === null ? null : <ProblemAlert error={error} onRetry={retry} />
+  if (alert !== null && shown === undefined) return alert
+  if (isLoading) return <Skeleton height={160} />
   const publishLink = (
     <Button renderRoot={(props) => <Link to="/publish" {...props} />} variant={isPublished ? 'default' : 'filled'}>
       {publish.page}
