@@ -106,18 +106,29 @@ function findPackages({ inputs }: Metafile): string[] {
   return [...new Set(targets)].filter((file) => !isOwnInput(file) && !file.includes(':')).sort()
 }
 
-/** Returns the bundle without outputs that its entries do not import. */
+/** Returns the bundle without what its entries do not import, such as a package that none imports any more. */
 export function keepEntries({ entries, outputs, metafile }: Bundle): Bundle {
-  const retained = collectOutputs(metafile.outputs, new Set([...entries.values()].map((name) => `${name}.js`)))
+  const names = new Set([...entries.values()].map((name) => `${name}.js`))
+  const retained = collectOutputs(metafile.outputs, names)
+  const used = collectInputs(metafile, names)
+  const inputs = Object.entries(metafile.inputs).filter(([file]) => used.has(file))
   return {
     entries,
     outputs: new Map([...outputs].filter(([name]) => retained.has(name))),
-    metafile: { inputs: withoutHelpers(metafile.inputs), outputs: keepOutputs(metafile.outputs, retained) },
+    metafile: { inputs: Object.fromEntries(inputs), outputs: keepOutputs(metafile.outputs, retained) },
   }
 }
 
-function withoutHelpers(inputs: Metafile['inputs']): Metafile['inputs'] {
-  return Object.fromEntries(Object.entries(inputs).filter(([file]) => !file.startsWith('<')))
+/** Returns the inputs of outputs with all inputs that they import. */
+function collectInputs({ inputs, outputs }: Metafile, names: ReadonlySet<string>): ReadonlySet<string> {
+  const roots = Object.entries(outputs).flatMap(([file, { entryPoint }]) =>
+    entryPoint !== undefined && names.has(outputNameOf(file)) ? [entryPoint] : [],
+  )
+  const reached = new Set(roots)
+  for (const file of reached) {
+    for (const { path, external } of inputs[file]?.imports ?? []) if (!external) reached.add(path)
+  }
+  return reached
 }
 
 export function keepOutputs(outputs: Metafile['outputs'], names: ReadonlySet<string>): Metafile['outputs'] {
