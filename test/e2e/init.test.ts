@@ -169,7 +169,7 @@ async function openSilentServer(): Promise<string> {
     sockets.add(socket)
     socket.on('error', () => undefined)
     socket.once('data', (request: Buffer) => {
-      if (!/^(?:HEAD|CONNECT) /.test(request.toString())) return
+      if (!request.toString().startsWith('HEAD ')) return
       socket.once('close', () => {
         server.close()
         for (const one of sockets) one.destroy()
@@ -180,30 +180,17 @@ async function openSilentServer(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-test('init says that the registry does not respond while npm still tries, also behind a proxy', async () => {
+test('init says that the registry does not respond while npm still tries', async () => {
   const { PATH = '' } = readEnvironment()
-  const [registry, proxy] = [await openSilentServer(), await openSilentServer()]
-  const behind = 'http://registry.example/'
-  const runs = [
-    { name: 'silent', env: { npm_config_registry: registry }, expected: `${registry} does not respond` },
-    {
-      name: 'proxied',
-      env: { npm_config_registry: behind, HTTP_PROXY: proxy },
-      expected: `${behind} does not respond through the proxy`,
-    },
-  ]
-  await Promise.all(
-    runs.map(async ({ name, env, expected }) => {
-      const options = { cwd: home, env: { PATH, ...env } }
-      const { code, stdout, stderr } = await runCli(['init', name, '--template', 'empty', '--yes'], options)
-      assert.equal(code, 0, stderr)
-      assert.equal(
-        stderr.replaceAll(/\s+/g, ' ').trim(),
-        `The registry ${expected}; still trying. To skip the installation, use --no-install.`,
-      )
-      assert.match(stdout, /Installed {2}nothing: npm /)
-    }),
+  const registry = await openSilentServer()
+  const options = { cwd: home, env: { PATH, npm_config_registry: registry } }
+  const { code, stdout, stderr } = await runCli(['init', 'silent', '--template', 'empty', '--yes'], options)
+  assert.equal(code, 0, stderr)
+  assert.equal(
+    stderr.replaceAll(/\s+/g, ' ').trim(),
+    `The registry ${registry} does not respond; still trying. To skip the installation, use --no-install.`,
   )
+  assert.match(stdout, /Installed {2}nothing: npm /)
 })
 
 async function list(): Promise<string[]> {
