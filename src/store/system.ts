@@ -164,7 +164,7 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
     now: () =>
       options.clock === undefined
         ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
-        : constantTime(options.clock),
+        : constantTime(options.clock, sql.lit),
     transaction: (work) => internalDb.transaction().execute(work),
     check: () => assertWritable(guardDb, guard),
     close,
@@ -192,6 +192,7 @@ function logTo({ onStatement }: OpenSystemOptions, system: DatabaseKind): Pick<K
   }
 }
 
-function constantTime(clock: Clock): RawBuilder<number> {
-  return sql<number>`cast(${sql.lit(Math.floor(clock.now()))} as bigint)`
+/** @param write writes the time as a parameter or, for messages that have none, as a part of the statement */
+function constantTime(clock: Clock, write: (time: number) => RawBuilder<number> = sql.val): RawBuilder<number> {
+  return sql<number>`cast(${write(Math.floor(clock.now()))} as bigint)`
 }
