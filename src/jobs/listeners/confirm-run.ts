@@ -49,7 +49,7 @@ function isNoRow(error: unknown): boolean {
 
 /** The id and the turn are Waypost's own. */
 function confirmation(system: System, { id, turn }: ClaimedRun, log: RawBuilder<unknown>): RawBuilder<unknown> {
-  const now = system.now()
+  const now = system.now(sql.lit)
   return sql`update waypost_run
     set status = 'done', turn = turn + 1, worker_id = null, finished_at = ${now}, latency_ms = ${now} - started_at,
       outcome = null, log = ${log}

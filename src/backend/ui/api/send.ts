@@ -23,6 +23,8 @@ export interface FieldProblem {
   /** A JSON pointer into the body, for example `/email`. */
   readonly pointer: string
   readonly message: string
+  /** Whether it is in the words of the schema of the request, instead of a text for the form. */
+  readonly isOfSchema?: boolean
 }
 
 /** A problem document of the server. */
@@ -43,7 +45,8 @@ export class Problem extends Error {
     this.body = body
     this.code = textOf(type)?.split('#')[1] ?? ''
     this.hint = textOf(hint)
-    this.fields = Array.isArray(errors) ? errors.map(readField) : []
+    const isOfSchema = this.code === 'WP_RUNTIME_REQUEST_INVALID'
+    this.fields = Array.isArray(errors) ? errors.map((one) => readField(one, isOfSchema)) : []
   }
 }
 
@@ -150,10 +153,11 @@ export async function readProblem(response: Response): Promise<Record<string, un
   return { title: problemTexts.proxy(response.status), hint: problemTexts.proxyHint }
 }
 
-function readField(error: unknown): FieldProblem {
+/** @param isOfSchema whether the request does not match its schema: a form has written texts with a pointer of its own */
+function readField(error: unknown, isOfSchema: boolean): FieldProblem {
   const { pointer, path, message } = error as Record<string, unknown>
   const at = textOf(pointer) ?? textOf(path)?.replace(/^(body|params)/, '') ?? ''
-  return { pointer: at, message: textOf(message) ?? '' }
+  return { pointer: at, message: textOf(message) ?? '', isOfSchema: isOfSchema && pointer === undefined }
 }
 
 function textOf(value: unknown): string | undefined {

@@ -50,8 +50,9 @@ export function SaveForm(props: SaveFormProps) {
   useEffect(() => dialog?.setChanges(wouldLose), [dialog, wouldLose])
   useEffect(() => () => dialog?.setChanges(false), [dialog])
   const listed = error instanceof Problem ? listProblems(error, fieldNames) : []
-  // The server only knows that a text is too short.
-  const fields = listed.map((one) => (empty.current.has(one.pointer) ? { ...one, message: problemTexts.empty } : one))
+  // Where the schema of the request refuses an empty text, the server only says that it is too short.
+  const isEmpty = ({ pointer, isOfSchema }: FieldProblem) => isOfSchema === true && empty.current.has(pointer)
+  const fields = listed.map((one) => (isEmpty(one) ? { ...one, message: problemTexts.empty } : one))
   const known = fields.filter(({ pointer }) => findField(form.current, pointer) !== undefined)
   useEffect(() => (error === null ? undefined : showProblem(form.current, fields)), [error])
   const onKeyDown = (event: KeyboardEvent) => {
