@@ -34,12 +34,14 @@ const faults: Readonly<Record<string, string>> = {
 const code = `
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-const faults = [${Object.values(faults).map((text) => `async () => { ${text} }`)}]
+const faults = [${Object.values(faults)
+  .map((text) => `async () => { ${text} }`)
+  .join()}]
 export default class { async handle({ body }) { await faults[body.fault]() } }
 `
 const definition = `
 event: { note: {}, acted: { private: true } }
-listener: { act: { event: acted, action: src/act.js, timeout: 2s, retries: [${Array.from({ length: 20 }, () => '10ms')}] } }
+listener: { act: { event: acted, action: src/act.js, timeout: 2s, retries: [${Array.from({ length: 20 }, () => '10ms').join()}] } }
 config: { listener_memory: 128mb }
 `
 

@@ -44,7 +44,17 @@ export function makeOpenTransaction(
   client: unknown,
   { savepoint, queued = [] }: Pick<OpenTransaction, 'savepoint'> & { readonly queued?: Prepared[] },
 ): OpenTransaction {
-  return { client, savepoint, queued, storing: [], delayed: [], failure: undefined, busy: undefined, calls: new Set(), hasEnded: false }
+  return {
+    client,
+    savepoint,
+    queued,
+    storing: [],
+    delayed: [],
+    failure: undefined,
+    busy: undefined,
+    calls: new Set(),
+    hasEnded: false,
+  }
 }
 
 /** Work of a transaction. */

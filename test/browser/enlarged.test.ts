@@ -11,7 +11,11 @@ describe('enlarged to 400 percent', { timeout: 300_000 }, () => {
   let page: Page
   before(async () => {
     world = await openBackendWorld()
-    opened = await world.open({ viewport: { width: 320, height: 256 }, forcedColors: 'active', reducedMotion: 'reduce' })
+    opened = await world.open({
+      viewport: { width: 320, height: 256 },
+      forcedColors: 'active',
+      reducedMotion: 'reduce',
+    })
     page = opened.page
     await openSignedIn(page, '/')
   })

@@ -334,7 +334,10 @@ describe('a multipart body', () => {
     try {
       const answers = await Promise.all([upload(2_900_000), upload(2_900_000)])
       const seen = answers.map(({ status, body }) => [status, body.type])
-      assert.deepEqual(seen, Array.from(answers, () => [503, 'urn:waypost:errors#WP_RUNTIME_UPLOAD_SPACE']))
+      assert.deepEqual(
+        seen,
+        Array.from(answers, () => [503, 'urn:waypost:errors#WP_RUNTIME_UPLOAD_SPACE']),
+      )
       const failed = server.logs.findLast(({ msg }) => msg === 'external system failed')
       assert.match(JSON.stringify(failed), /"code":"ENOSPC"/, 'the log says why')
       await noFiles()
