@@ -7,7 +7,7 @@ export interface CsvRecord {
 
 export interface CsvField {
   readonly text: string
-  /** An empty text in quotes is a text; without quotes, it is no value. */
+  /** An empty cell in quotes is an empty text; without quotes, it has no value. */
   readonly isQuoted: boolean
 }
 

@@ -256,7 +256,8 @@ function CheckedItem({ action: { label, check, run } }: { readonly action: Requi
   )
 }
 
-function Paging({ next, state }: { readonly next: string | undefined; readonly state: ListState }) {
+/** Leads through the pages of a list; nothing if there is only one. */
+export function Paging({ next, state }: { readonly next: string | undefined; readonly state: ListState }) {
   if (next === undefined && state.query.cursor === undefined) return null
   return (
     <nav className="paging" aria-label={tableTexts.pages}>

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Suspense, useState, type ReactNode } from 'react'
 import { tableTexts } from '../components/data-table-texts.ts'
+import { Paging } from '../components/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { modeTexts } from '../components/mode-texts.ts'
@@ -164,23 +165,4 @@ function Notes({ description }: { readonly description: Description }) {
       {note}
     </p>
   ))
-}
-
-interface PagingProps {
-  readonly next: string | undefined
-  readonly state: ReturnType<typeof useRows>['state']
-}
-
-function Paging({ next, state }: PagingProps) {
-  if (next === undefined && state.query.cursor === undefined) return null
-  return (
-    <nav className="paging" aria-label={tableTexts.pages}>
-      <Button variant="default" disabled={state.query.cursor === undefined} onClick={state.previous}>
-        {state.hasPrevious ? tableTexts.previous : tableTexts.first}
-      </Button>
-      <Button variant="default" disabled={next === undefined} onClick={() => state.next(next!)}>
-        {tableTexts.next}
-      </Button>
-    </nav>
-  )
 }
