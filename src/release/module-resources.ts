@@ -1,6 +1,6 @@
 import { createHook } from 'node:async_hooks'
 import { findSourceMap } from 'node:module'
-import { getCallSites } from 'node:util'
+import { getCallSites, type CallSiteObject } from 'node:util'
 import { messageOf, setCloseRegister, withDeadline } from '../kit/index.ts'
 import { isArtifactUrl, resolveStack } from './artifact-urls.ts'
 import { errors } from './errors.ts'
@@ -156,12 +156,26 @@ function isOpen({ kind, of }: Resource): boolean {
  * connection, and of `fetch`, which all code shares, must not be ended with a release.
  */
 function findFrames(kind?: string): readonly Frame[] {
-  const frames: Frame[] = []
-  for (const { scriptName, lineNumber, columnNumber } of getCallSites(200, { sourceMap: false })) {
-    if (isArtifactUrl(scriptName)) frames.push({ url: scriptName, line: lineNumber, column: columnNumber })
-    else if (frames.length === 0 && kind !== undefined && !mayOpen(scriptName, kind)) return []
-  }
-  return frames
+  // A request starts several timers, of which the innermost frames nearly always tell that they are not of a release.
+  if (kind !== undefined && isForeign(readSites(12), kind)) return []
+  const sites = readSites(200)
+  if (kind !== undefined && isForeign(sites, kind)) return []
+  const own = sites.filter(({ scriptName }) => isArtifactUrl(scriptName))
+  return own.map(({ scriptName, lineNumber, columnNumber }) => ({
+    url: scriptName,
+    line: lineNumber,
+    column: columnNumber,
+  }))
+}
+
+function readSites(count: number): readonly CallSiteObject[] {
+  return getCallSites(count, { sourceMap: false })
+}
+
+/** Whether something other than a release opens the resource. */
+function isForeign(sites: readonly CallSiteObject[], kind: string): boolean {
+  const opener = sites.find(({ scriptName }) => isArtifactUrl(scriptName) || !mayOpen(scriptName, kind))
+  return opener !== undefined && !isArtifactUrl(opener.scriptName)
 }
 
 const ownFile = import.meta.url
