@@ -26,7 +26,7 @@ export { cancelRun, cancelRuns, replayDeadRuns, replayRun, retryRun } from './ru
 export { runDue } from './run/run-due.ts'
 export { loadRunTotals, type RunTotal } from './run/run-totals.ts'
 export { countDueRuns, countPendingRuns } from './run/count-runs.ts'
-export { recordProgress, type RunProgress } from './run/record-runs.ts'
+export { recordProgress, recordStart, type RunProgress } from './run/record-runs.ts'
 export type { ListenerTermsOfRuns, RunEnd, RunExecutor, RunResult } from './run/run-executor.ts'
 export type { RunOptions } from './run/run-loop.ts'
 export type { RunReport } from './run/run-recorder.ts'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { makeDispatcher, replayRun, retryRun, cancelAllPending, cancelRuns } from '../../src/events/index.ts'
 import { claimRuns, releaseLostRuns, type WantedRuns } from '../../src/events/run/claim-runs.ts'
-import { recordRuns } from '../../src/events/run/record-runs.ts'
+import { recordRuns, recordStart } from '../../src/events/run/record-runs.ts'
 import { runDue } from '../../src/events/run/run-due.ts'
 import type { ListenerTermsOfRuns, RunResult } from '../../src/events/run/run-executor.ts'
 import { makeMember, onBothDatabases, type World } from './world.ts'
@@ -99,6 +99,34 @@ onBothDatabases('runs of listeners', (world) => {
       1,
     )
     assert.equal((await runs(world()))[0]!.status, 'done')
+  })
+
+  test('that were lost become dead only if their workers end while they run, not while they wait for each other', async () => {
+    listen(world(), { name: 'one' })
+    await world().dispatch('note', 'guilty')
+    await world().dispatch('note', 'waits')
+    const losses = async (begins: boolean) => {
+      const worker = await join(world())
+      const [guilty] = await claim(world(), worker, { room: 2 })
+      if (begins) assert.equal(await recordStart(world().system, guilty!), true)
+      await world().system.db.deleteFrom('waypost_worker').where('id', '=', worker).execute()
+      await releaseLostRuns(world().system)
+      assert.equal(await recordStart(world().system, guilty!), false)
+      return (await runs(world())).map(({ lost }) => lost)
+    }
+    assert.deepEqual(await losses(false), [1, 1])
+    assert.deepEqual(await losses(false), [1, 1])
+    for (const lost of [2, 3, 4, 5]) assert.deepEqual(await losses(true), [lost, 1])
+    const executed: string[] = []
+    await run(world(), async (data) => {
+      executed.push(data)
+      return { kind: 'done' }
+    })
+    assert.deepEqual(executed, ['"waits"'])
+    assert.deepEqual(
+      (await runs(world())).map(({ status }) => status),
+      ['dead', 'done'],
+    )
   })
 
   test('that fail are repeated after each of their delays, and put off at most 100 times', async () => {

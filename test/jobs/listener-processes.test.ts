@@ -17,13 +17,14 @@ import { copySystem } from '../support/migrated.ts'
 import { until } from '../support/until.ts'
 
 const code = `
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 export default class {
   async handle({ body }, context) {
     appendFileSync(process.env.LEDGER, process.pid + '\\n')
     if (body.do === 'loop') for (;;);
     if (body.do === 'slow') await pause(450)
+    if (body.do === 'wait') while (!existsSync('go')) await pause(10)
     if (body.do === 'handle') setInterval(() => undefined, 1000)
     if (body.do === 'print') for (let n = 0; n < 20; n++) process.stdout.write('x'.repeat(2 ** 20))
   }
@@ -145,6 +146,33 @@ describe('processes of listeners', () => {
     await until('all was printed', () => printed === 20 * 2 ** 20)
     assert.ok(longest < 2 ** 18, `${longest} characters`)
     for (const pid of await ledger()) assert.equal(await isAlive(Number(pid)), false)
+  })
+
+  test('of runs that were lost, the start of the one that is alone is recorded', async () => {
+    await dispatch({ do: 'wait' }, { do: 'wait' })
+    await host.system.db.updateTable('waypost_run').set({ status: 'running', turn: 1, lost: 1 }).execute()
+    const { id: releaseId } = (await loadActiveRelease(host.system))!
+    const executor = new ChildExecutor({
+      host,
+      count: 1,
+      releaseId: () => releaseId,
+      memory: () => 2 ** 28,
+      onError: (error) => assert.fail(String(error)),
+    })
+    const ending = Promise.all(
+      (await rows()).map(({ id }) => executor.execute({ ...claimed, id, lost: 1, data: '{"do":"wait"}' }, terms)),
+    )
+    await until('one runs', async () => (await ledger()).length === 1)
+    assert.deepEqual(
+      (await rows()).map(({ started_at: at }) => at !== null),
+      [true, false],
+    )
+    await writeFile(path.join(folder, 'go'), '')
+    assert.deepEqual(
+      (await ending).map(({ kind }) => kind),
+      ['done', 'done'],
+    )
+    await executor.close()
   })
 
   test('with "once" on SQLite, a blocked one ends soon, and runs that wait for their turn do not fail', async () => {

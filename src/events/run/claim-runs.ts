@@ -66,8 +66,8 @@ async function claim(
   const message = (column: string) =>
     sql`(select ${sql.ref(column)} from waypost_message m where m.id = waypost_run.message_id)`
   const { rows } = await sql<ClaimedRun>`
-    update waypost_run set status = 'running', worker_id = ${worker}, turn = turn + 1, started_at = ${now},
-      progress = null, progress_text = null, log = null
+    update waypost_run set status = 'running', worker_id = ${worker}, turn = turn + 1,
+      started_at = case when lost = 0 then ${now} end, progress = null, progress_text = null, log = null
     where ${isChosen} and status = 'pending' and exists (select 1 from waypost_worker where id = ${worker})
       and ${isNotHeld}
     returning id, listener, message_id as message, ${message('event')} as event, ${message('data')} as data,
@@ -223,7 +223,9 @@ export async function releaseLostRuns(system: System, own?: OwnRuns): Promise<vo
     sql`id`,
     lost.map(({ id }) => id),
   )
-  await sql`update waypost_run set status = 'pending', worker_id = null, lost = lost + 1, turn = turn + 1
+  // Those that were lost before wait for each other: only one of them may be why its worker ended.
+  await sql`update waypost_run set status = 'pending', worker_id = null, turn = turn + 1,
+      lost = lost + case when lost = 0 or started_at is not null then 1 else 0 end
     where id in (
       select id from waypost_run where ${isLost} and status = 'running'
         and worker_id not in (select id from waypost_worker) ${lock})`.execute(system.db)

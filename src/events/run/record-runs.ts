@@ -100,6 +100,16 @@ async function recordOthers(system: System, outcomes: readonly RunOutcome[]): Pr
   return recorded
 }
 
+/**
+ * Records that a run begins that was lost before, and so had to wait until it could be alone.
+ * @returns whether it still belongs to its worker
+ */
+export async function recordStart(system: System, { id, turn }: Pick<ClaimedRun, 'id' | 'turn'>): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`update waypost_run set started_at = ${system.now()}
+    where id = ${id} and turn = ${turn} and status = 'running'`.execute(system.db)
+  return numAffectedRows > 0n
+}
+
 /** How far a run is. */
 export interface RunProgress {
   /** Undefined if it has not said that. */

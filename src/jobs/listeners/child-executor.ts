@@ -1,4 +1,10 @@
-import type { ClaimedRun, ListenerTermsOfRuns, RunExecutor, RunEnd } from '../../events/index.ts'
+import {
+  recordStart,
+  type ClaimedRun,
+  type ListenerTermsOfRuns,
+  type RunEnd,
+  type RunExecutor,
+} from '../../events/index.ts'
 import { RunProcess, type ProcessOptions, type Task } from './run-process.ts'
 
 const restartMs = 1000
@@ -20,6 +26,7 @@ export class ChildExecutor implements RunExecutor {
   /** For runs that must be alone, one after another. */
   #single: RunProcess | undefined
   readonly #alone: Task[] = []
+  #isStartingAlone = false
   /** All that have not ended. */
   readonly #living = new Set<RunProcess>()
   #notBefore = -Infinity
@@ -35,7 +42,7 @@ export class ChildExecutor implements RunExecutor {
       const task = { run, listener, resolve }
       if (run.lost > 0) {
         this.#alone.push(task)
-        this.#startAlone()
+        void this.#startAlone()
       } else this.#startShared(task)
     })
   }
@@ -49,16 +56,21 @@ export class ChildExecutor implements RunExecutor {
     else process.start(task)
   }
 
-  #startAlone(): void {
+  /** That it begins is recorded: of those that wait here, only this one can be why their worker ends. */
+  async #startAlone(): Promise<void> {
     const next = this.#alone[0]
-    if (next === undefined || (this.#single?.size ?? 0) > 0) return
+    if (next === undefined || this.#isStartingAlone || (this.#single?.size ?? 0) > 0) return
+    this.#isStartingAlone = true
+    const isOwn = await recordStart(this.#options.host.system, next.run).catch(() => false)
+    this.#isStartingAlone = false
+    if (this.#alone[0] !== next) return this.#startAlone() // it was aborted meanwhile
     this.#alone.shift()
     this.#single = this.#open(this.#single)
     const resolve = (result: RunEnd) => {
       next.resolve(result)
-      setImmediate(() => this.#startAlone())
+      setImmediate(() => void this.#startAlone())
     }
-    if (this.#single === undefined) resolve({ kind: 'repeated', delayMs: restartMs })
+    if (!isOwn || this.#single === undefined) resolve({ kind: 'repeated', delayMs: restartMs })
     else this.#single.start({ ...next, resolve })
   }
 
