@@ -6,13 +6,14 @@ import { catalogOf } from '../src/host/index.ts'
 import { openTestProject } from '../src/project/index.ts'
 import { loadActiveRelease } from '../src/release/index.ts'
 import { openDeliverySite, type DeliverySite } from '../test/faults/delivery-site.ts'
+import { bothKinds, type Kind } from '../test/support/forms.ts'
 import { until } from '../test/support/until.ts'
 import { atLeast, beside, type Figure } from './goal.ts'
 import { isTiny, scaled } from './scale.ts'
 import { quantile } from './statistics.ts'
 
 const everyMs = 100
-const seconds = scaled(10, 1)
+const seconds = scaled(6, 1)
 /** Messages dispatched each time. */
 const batch = 10
 /** How long after the last dispatch a message counts as in time. */
@@ -26,6 +27,12 @@ const faults: Readonly<Record<string, string>> = {
   '4 GB of heap': 'const all = []; for (;;) all.push(new Array(1e5).fill(Math.random()))',
   'buffers without end': 'const all = []; for (;;) { all.push(Buffer.alloc(2 ** 24, 1)); await pause(1) }',
   'an end of the process': 'process.exit(1)',
+  'SIGKILL of the process': "process.kill(process.pid, 'SIGKILL')",
+  'SIGSTOP of the process': "process.kill(process.pid, 'SIGSTOP')",
+  'a timer that is left running': 'setInterval(() => undefined, 1)',
+  'output without end': "for (const text = 'x'.repeat(2 ** 16) + '\\n'; ;) process.stdout.write(text)",
+  'log lines without end':
+    "for (let n = 0; ; n++) { context.log.info('x'.repeat(1000)); if (n % 1000 === 0) await pause(0) }",
   'unasked messages': `for (;;) {
     for (let n = 0; n < 100; n++) process.send({ ended: 'run_x', turn: 1, result: { kind: 'done' } })
     await pause(0)
@@ -35,9 +42,9 @@ const code = `
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 const faults = [${Object.values(faults)
-  .map((text) => `async () => { ${text} }`)
+  .map((text) => `async (context) => { ${text} }`)
   .join()}]
-export default class { async handle({ body }) { await faults[body.fault]() } }
+export default class { async handle({ body }, context) { await faults[body.fault](context) } }
 `
 const definition = `
 event: { note: {}, acted: { private: true } }
@@ -48,25 +55,28 @@ config: { listener_memory: 128mb }
 /** Measures how many of 100 messages per second are delivered in time while listeners do what they should not. */
 export async function measureBesideListeners(): Promise<Figure[]> {
   const figures: Figure[] = []
-  await using site = await openDeliverySite({ kind: 'postgresql' })
+  for (const kind of bothKinds) figures.push(...(await measureKind(kind)))
+  return figures
+}
+
+async function measureKind(kind: Kind): Promise<Figure[]> {
+  const figures: Figure[] = []
+  await using site = await openDeliverySite({ kind })
   const { folder } = site.host
   await mkdir(path.join(folder, 'src'))
   await writeFile(path.join(folder, 'src/act.js'), code)
   await writeFile(path.join(folder, 'waypost.yml'), definition)
   await (await openTestProject(folder)).install(site.host)
   await site.subscribe('/hook')
-  const worker = site.startWorker(['--watch', '--json'])
+  const worker = site.startWorker(['--watch', '--json'], {}, { stderr: 'ignore' })
   await site.dispatch(1)
   await until('the worker delivers', () => site.receiver.received.length === 1)
   const names = Object.keys(faults).slice(0, isTiny ? 1 : undefined)
   for (const name of ['nothing', ...names]) {
     const { rate, latencyMs } = await measure(site, Object.keys(faults).indexOf(name))
+    const what = `share of 100 messages per second that are delivered in time beside ${name}, ${kind}`
     figures.push(
-      atLeast(
-        `share of 100 messages per second that are delivered in time beside ${name}`,
-        { value: rate, unit: '' },
-        0.9,
-      ),
+      atLeast(what, { value: rate, unit: '' }, 0.9),
       beside('  p95 of the time from dispatch to POST', `${latencyMs.toFixed(0)} ms`),
     )
     await site.system.db.deleteFrom('waypost_run').execute()

@@ -50,7 +50,17 @@ describe('the pages of listeners', { timeout: 600_000 }, () => {
     await dispatch({ order_id: 19 }, { delay: '2h', key: 'order 19' })
     const [row] = await system.db.selectFrom('waypost_run').selectAll().execute()
     const old = { ...row!, id: 'run_00000000000000000001', listener: 'invoice', status: 'pending' as const, log: null }
-    await system.db.insertInto('waypost_run').values(old).execute()
+    const slow = {
+      ...row!,
+      id: 'run_00000000000000000002',
+      status: 'running' as const,
+      worker_id: 'wrk_gone',
+      log: null,
+    }
+    await system.db
+      .insertInto('waypost_run')
+      .values([old, { ...slow, progress: 0.4, progress_text: 'page 40' }])
+      .execute()
 
     await using opened = await world.open({ viewport: { width: 1440, height } })
     const { page, complaints } = opened
@@ -59,7 +69,13 @@ describe('the pages of listeners', { timeout: 600_000 }, () => {
     await storeScreenshot(page, 'backend listeners')
     await page.getByRole('link', { name: 'bill' }).click()
     await page.getByText('The bank declined the payment').waitFor()
+    await page.getByText('40 % page 40').waitFor()
     await storeScreenshot(page, 'backend listener')
+    await page.locator('#content').getByRole('link', { name: 'order_paid' }).click()
+    await page.getByText('clients cannot subscribe to it').waitFor()
+    assert.equal(await page.getByRole('link', { name: 'Subscribe' }).count(), 0)
+    await page.goBack()
+    await page.getByText('40 % page 40').waitFor()
     await page.getByRole('row', { name: /dead/ }).getByRole('link').click()
     await page.getByText('calling the bank').waitFor()
     await page.getByText(script).waitFor()
@@ -77,6 +93,9 @@ describe('the pages of listeners', { timeout: 600_000 }, () => {
     await page.getByRole('button', { name: 'Cancel waiting runs' }).click()
     await page.getByRole('button', { name: 'Cancel 1 run' }).click()
     await page.getByRole('table').getByText('cancelled', { exact: true }).waitFor()
+
+    await goTo(page, '/events', 'Events')
+    await page.getByText('private: only for listeners').waitFor()
 
     await goTo(page, '/delayed', 'Delayed events')
     await page.getByText('order 19').waitFor()

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { makeDispatcher, replayRun, retryRun, cancelAllPending, cancelRuns } from '../../src/events/index.ts'
+import { correctTimes } from '../../src/events/lanes/correct-times.ts'
+import { allLanes } from '../../src/events/lanes/shares.ts'
 import { claimRuns, releaseLostRuns, type WantedRuns } from '../../src/events/run/claim-runs.ts'
 import { recordRuns, recordStart } from '../../src/events/run/record-runs.ts'
 import { runDue } from '../../src/events/run/run-due.ts'
@@ -80,6 +82,9 @@ onBothDatabases('runs of listeners', (world) => {
     assert.deepEqual(await claim(world(), workers[0]!, wanted), [])
     world().clock.forward(60_001)
     assert.equal((await claim(world(), workers[1]!, wanted)).length, 4)
+    world().clock.forward(-hour)
+    await correctTimes(world().system, allLanes)
+    assert.equal((await claim(world(), workers[1]!, wanted)).length, 2, 'a clock that is set back ends the window')
   })
 
   test('of a worker without a row are repeated, and its late outcomes change nothing', async () => {

@@ -10,7 +10,7 @@ import type { System } from '../../src/store/index.ts'
 import { openTestHost } from '../events/host.ts'
 import { openReceiver, type Received, type Receiver } from '../events/receiver.ts'
 import { asLogin } from '../events/world.ts'
-import { startCli, type RunningCli } from '../support/cli.ts'
+import { startCli, type CliOptions, type RunningCli } from '../support/cli.ts'
 import { asCommand } from '../support/server.ts'
 
 export interface SiteOptions {
@@ -42,7 +42,11 @@ export interface DeliverySite extends AsyncDisposable {
   /** Dispatches `note` with the data 1, 2, 3 … */
   dispatch(count: number): Promise<void>
   /** Starts `event:execute` as cron does. */
-  startWorker(words?: readonly string[], env?: Readonly<Record<string, string>>): RunningCli
+  startWorker(
+    words?: readonly string[],
+    env?: Readonly<Record<string, string>>,
+    options?: Pick<CliOptions, 'stderr'>,
+  ): RunningCli
   /** Lets so much time pass for deliveries that wait, for breakers and for the leases of workers. */
   passTime(ms: number): Promise<void>
   /** Delivers in this process until nothing is due. */
@@ -85,8 +89,8 @@ export async function openDeliverySite({ kind, config = {}, url }: SiteOptions):
         Array.from({ length: count }, (_, index) => dispatcher.prepare({ event: 'note', data: index + 1 })),
       )
     },
-    startWorker: (words = [], env = {}) =>
-      startCli(['event:execute', ...words], { cwd: folder, env: { ...variables, ...env } }),
+    startWorker: (words = [], env = {}, options = {}) =>
+      startCli(['event:execute', ...words], { cwd: folder, env: { ...variables, ...env }, ...options }),
     passTime: (ms) => passTime(system, ms),
     execute: () => executeHostEvents(host),
     deliveries: () => loadDeliveries(system),

@@ -12,7 +12,7 @@ import { openTestProject } from '../../src/project/index.ts'
 import { loadActiveRelease } from '../../src/release/index.ts'
 import type { RunningCli } from '../support/cli.ts'
 import { bothKinds, longTest } from '../support/forms.ts'
-import { until } from '../support/until.ts'
+import { untilNothingIsLeft } from '../support/until.ts'
 import { openDeliverySite, type DeliverySite } from './delivery-site.ts'
 
 const seconds = Number(variable(readEnvironment(), 'CHAOS_SECONDS') ?? 60)
@@ -78,21 +78,16 @@ for (const kind of bothKinds)
 
 /** Runs that were lost wait for each other, so this may take long: fails only if nothing has ended for a while. */
 async function untilAllEnded(site: DeliverySite): Promise<void> {
-  const { db } = site.system
-  const countEnded = async () => {
+  await untilNothingIsLeft('all has ended', async () => {
+    const left = await findLeft(site)
     const { rows } = await sql<{
-      count: number
-    }>`select count(*) as count from waypost_run where status = 'done'`.execute(db)
-    return rows[0]!.count
-  }
-  for (let left = await findLeft(site); left.length > 0;) {
-    const ended = await countEnded()
-    await until('more has ended', async () => {
-      await pause(500)
-      left = await findLeft(site)
-      return left.length === 0 || (await countEnded()) > ended
-    }).catch(() => assert.deepEqual(left, []))
-  }
+      runs: number
+      posts: number
+    }>`select (select count(*) from waypost_run where status = 'done') as runs,
+      (select count(*) from waypost_delivery where status = 'delivered') as posts`.execute(site.system.db)
+    if (left.length === 0) return undefined
+    return `${left.join('; ')}, after ${rows[0]!.runs} runs and ${rows[0]!.posts} deliveries`
+  })
 }
 
 /** What has not ended. Dead runs are replayed. */

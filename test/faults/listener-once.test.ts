@@ -10,7 +10,7 @@ import { openTestProject } from '../../src/project/index.ts'
 import { loadActiveRelease } from '../../src/release/index.ts'
 import { openTestHost, type TestHost } from '../events/host.ts'
 import { bothKinds } from '../support/forms.ts'
-import { until } from '../support/until.ts'
+import { untilNothingIsLeft } from '../support/until.ts'
 
 // Each message names a signal and a step: before that statement of its first run, the process gets the signal. `turn`: the
 // run ends as the signal arrives, so before or after its last statement.
@@ -79,9 +79,10 @@ for (const kind of bothKinds)
       const stopping = new AbortController()
       const running = executeHostEvents(host, { watch: true, signal: stopping.signal, onError: () => undefined })
       const runs = () => host.system.db.selectFrom('waypost_run').selectAll().execute()
-      await until('all runs have ended', async () =>
-        (await runs()).every(({ status }) => status !== 'pending' && status !== 'running'),
-      )
+      await untilNothingIsLeft('all runs end', async () => {
+        const left = (await runs()).filter(({ status }) => status === 'pending' || status === 'running')
+        return left.length === 0 ? undefined : left.map(({ id, turn }) => `${id} in turn ${turn}`).join(', ')
+      })
       stopping.abort()
       await running
       assert.deepEqual(

@@ -13,8 +13,9 @@ import { urlOfModule } from '../../src/kit/index.ts'
 import { openTestProject } from '../../src/project/index.ts'
 import { loadActiveRelease } from '../../src/release/index.ts'
 import { prepareTestHost } from '../../src/server/index.ts'
+import { isLong } from '../support/forms.ts'
 import { copySystem } from '../support/migrated.ts'
-import { until } from '../support/until.ts'
+import { abortTimeoutMs, until } from '../support/until.ts'
 
 const code = `
 import { appendFileSync, existsSync } from 'node:fs'
@@ -26,7 +27,8 @@ export default class {
     if (body.do === 'slow') await pause(450)
     if (body.do === 'wait') while (!existsSync('go')) await pause(10)
     if (body.do === 'handle') setInterval(() => undefined, 1000)
-    if (body.do === 'print') for (let n = 0; n < 20; n++) process.stdout.write('x'.repeat(2 ** 20))
+    if (body.do === 'print') for (let n = 0; n < body.size; n++) process.stdout.write('x'.repeat(2 ** 20))
+    if (body.do === 'log') for (let n = 0; n < 16 * body.size; n++) context.log.info('x'.repeat(2 ** 16) + n)
   }
 }
 `
@@ -119,7 +121,8 @@ describe('processes of listeners', () => {
     await until('the process has ended', async () => !(await isAlive(pid)))
   })
 
-  test('that print without end pass it on in parts, and those that keep something open end with their worker', async () => {
+  test('that print much pass it on in parts and keep little, and those that keep something open end with their worker', async () => {
+    const size = isLong ? 1024 : 20
     await writeFile(path.join(folder, 'ledger'), '')
     const { id } = (await loadActiveRelease(host.system))!
     let [printed, longest] = [0, 0]
@@ -127,23 +130,30 @@ describe('processes of listeners', () => {
       host,
       count: 1,
       releaseId: () => id,
-      memory: () => 2 ** 28,
+      memory: () => 2 ** 27,
       onError: (error) => assert.fail(String(error)),
       onOutput(line) {
         printed += line.length
         longest = Math.max(longest, line.length)
       },
     })
+    const slow = { ...terms, timeoutMs: abortTimeoutMs }
+    const before = process.memoryUsage().rss
     const execute = (what: string) =>
-      executor.execute({ ...claimed, id: `run_${what}`, data: JSON.stringify({ do: what }) }, terms)
+      executor.execute({ ...claimed, id: `run_${what}`, data: JSON.stringify({ do: what, size }) }, slow)
     assert.deepEqual(
       (await Promise.all([execute('print'), execute('handle')])).map(({ kind }) => kind),
       ['done', 'done'],
     )
-    // The last part is passed on when the process has ended.
-    await until('nearly all was printed', () => printed > 20 * 2 ** 20 - 2 ** 17)
+    const end = await execute('log')
+    const { log } = end
+    assert.equal(end.kind, 'done', JSON.stringify({ ...end, log: '' }))
+    assert.match(log!, /"left":\d+/)
+    assert.ok(log!.length <= 16_384, `a log of ${log!.length} characters`)
+    const grown = process.memoryUsage().rss - before
+    assert.ok(grown < 200 * 2 ** 20, `the worker has ${grown} bytes more`)
     await executor.close()
-    await until('all was printed', () => printed === 20 * 2 ** 20)
+    await until('all was printed', () => printed >= size * 2 ** 20)
     assert.ok(longest < 2 ** 18, `${longest} characters`)
     for (const pid of await ledger()) assert.equal(await isAlive(Number(pid)), false)
   })

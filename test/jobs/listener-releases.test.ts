@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { executeHostEvents } from '../../src/jobs/index.ts'
@@ -12,7 +12,8 @@ const code = (version: string) => `
 import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 export default class {
-  async handle({ body, params }) {
+  async handle({ body, params }, context) {
+    if (body.progress) context.progress(body.progress, 'page 40')
     appendFileSync(process.env.LEDGER, [params.listener, body.n, '${version}\\n'].join(' '))
     while (body.waits && !existsSync('go')) await pause(20)
     if (body.waits) appendFileSync(process.env.LEDGER, 'end of ' + body.n + ' ${version}\\n')
@@ -63,6 +64,22 @@ describe('when a release is activated', () => {
       ['act 1 v1', 'end of 1 v1'],
     )
     assert.equal(ledger.filter((line) => line.startsWith('act 2')).length, count)
+  })
+
+  test('a run that is under way has said how far it is', async () => {
+    await site.install(filesOf(act))
+    await site.dispatch({ n: 1, waits: true, progress: 0.4 })
+    await rm(path.join(site.folder, 'go'), { force: true })
+    const stop = site.start()
+    const progress = async () => {
+      const row = site.host.system.db.selectFrom('waypost_run').select(['status', 'progress', 'progress_text'])
+      return Object.values(await row.executeTakeFirstOrThrow())
+    }
+    await until('it is stored', async () => (await progress())[1] !== null)
+    assert.deepEqual(await progress(), ['running', 0.4, 'page 40'])
+    await writeFile(path.join(site.folder, 'go'), '')
+    await until('it has ended', async () => (await progress())[0] === 'done')
+    await stop()
   })
 
   test('runs of a removed or renamed listener wait until a release has it again; a new one sees later messages', async () => {

@@ -20,6 +20,8 @@ export interface CliOptions {
   readonly descriptors?: number
   /** Runs as this user and group, and then without any variable but those in `env`. Only root can. */
   readonly uid?: number
+  /** Its output to stderr is not kept. */
+  readonly stderr?: 'ignore'
   /** `bin/run.js` of another installation than this checkout. */
   readonly launcher?: string
 }
@@ -57,18 +59,19 @@ export function startCli(words: readonly string[], options: CliOptions): Running
   const [file = '', ...rest] = limit === '' ? command : ['/bin/sh', '-c', `${limit}exec "$@"`, 'sh', ...command]
   const { uid } = options
   const user = uid === undefined ? { env: cleanEnvironment(options.env) } : { uid, gid: uid, env: { ...options.env } }
-  const child = spawn(file, rest, { cwd: options.cwd, ...user })
+  const stdio = ['pipe', 'pipe', options.stderr ?? 'pipe'] as const
+  const child = spawn(file, rest, { cwd: options.cwd, ...user, stdio: [...stdio] })
   living.add(child)
   const output = { stdout: '', stderr: '' }
   const listeners = new Set<() => void>()
   for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
       output[name] += text
       listeners.forEach((listener) => listener())
     })
   }
-  child.stdin.on('error', () => undefined) // it ended without reading
-  child.stdin.end(options.input ?? '')
+  child.stdin?.on('error', () => undefined) // it ended without reading
+  child.stdin?.end(options.input ?? '')
   const ended = new Promise<EndedCli>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => {

@@ -18,6 +18,17 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
   }
 }
 
+/**
+ * Waits until nothing is left, however long it takes. Fails if nothing has changed for three minutes.
+ * @param describeLeft describes what is left; undefined at the end
+ */
+export async function untilNothingIsLeft(what: string, describeLeft: () => Promise<string | undefined>): Promise<void> {
+  for (let left = await describeLeft(); left !== undefined;) {
+    const before = left
+    await until(`${what}; left: ${before}`, async () => (left = await describeLeft()) !== before)
+  }
+}
+
 const lookMs = 100
 
 /**
