@@ -18,6 +18,7 @@ import { copySystem } from '../support/migrated.ts'
 import { abortTimeoutMs, until } from '../support/until.ts'
 
 const code = `
+import { once } from 'node:events'
 import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 export default class {
@@ -27,7 +28,8 @@ export default class {
     if (body.do === 'slow') await pause(450)
     if (body.do === 'wait') while (!existsSync('go')) await pause(10)
     if (body.do === 'handle') setInterval(() => undefined, 1000)
-    if (body.do === 'print') for (let n = 0; n < body.size; n++) process.stdout.write('x'.repeat(2 ** 20))
+    if (body.do === 'print') for (let n = 0; n < body.size; n++)
+      if (!process.stdout.write('x'.repeat(2 ** 20))) await once(process.stdout, 'drain')
     if (body.do === 'log') for (let n = 0; n < 16 * body.size; n++) context.log.info('x'.repeat(2 ** 16) + n)
   }
 }
@@ -152,6 +154,8 @@ describe('processes of listeners', () => {
     assert.ok(log!.length <= 16_384, `a log of ${log!.length} characters`)
     const grown = process.memoryUsage().rss - before
     assert.ok(grown < 200 * 2 ** 20, `the worker has ${grown} bytes more`)
+    // The last part is passed on when the process has ended.
+    await until('nearly all was printed', () => printed > size * 2 ** 20 - 2 ** 17)
     await executor.close()
     await until('all was printed', () => printed >= size * 2 ** 20)
     assert.ok(longest < 2 ** 18, `${longest} characters`)
