@@ -94,7 +94,8 @@ async function execute(host: Host, request: ExecuteRequest, terms: Terms): Promi
   })
   try {
     const { listeners: count, onRun, ...rest } = request
-    const runs = openRuns({ host, terms: terms.current, count, onRun, onError: request.onError })
+    // As `cron:execute`: cron sends mail for what a command prints.
+    const runs = openRuns({ host, terms: terms.current, count, logLevel: 'warn', onRun, onError: request.onError })
     const options = { ...terms, ...definedOptions(rest), runs, refresh, system, secrets, outbound, clock, userAgent }
     const summary = await executeEvents(options)
     const { deliveries_held: held } = await loadFacts(system)

@@ -134,8 +134,9 @@ describe('listeners', { concurrency: 1 }, () => {
       assert.match(await project.ok('event:replay --dead --listener bill --yes'), /^ {2}Replayed {3}1 run, due now\n$/)
       const [run] = JSON.parse(await project.ok('event:runs bill --state pending --json')).runs as { id: string }[]
       assert.match((await project.run('doctor')).stdout, /1 run of a listener waiting/)
-      const { code, stdout } = await project.run('event:execute')
+      const { code, stdout, stderr } = await project.run('event:execute')
       assert.equal(code, 0)
+      assert.equal(stderr, '', 'cron would send what listeners log')
       assert.equal(stdout, `${run!.id}  bill  dead after 1 run: The bank is closed\n`)
       await project.ok(`event:replay ${run!.id}`)
       assert.match(await project.ok('event:cancel --listener bill --yes'), /^ {2}Cancelled {2}1 run\n$/)

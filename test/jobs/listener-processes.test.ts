@@ -94,6 +94,7 @@ describe('processes of listeners', () => {
       count: 1,
       releaseId: () => 'rel_1',
       memory: () => 2 ** 26,
+      logLevel: 'info',
       onError: (error) => void errors.push(error),
     })
     const result = await executor.execute(claimed, terms)
@@ -133,6 +134,7 @@ describe('processes of listeners', () => {
       count: 1,
       releaseId: () => id,
       memory: () => 2 ** 27,
+      logLevel: 'info',
       onError: (error) => assert.fail(String(error)),
       onOutput(line) {
         printed += line.length
@@ -171,6 +173,7 @@ describe('processes of listeners', () => {
       count: 1,
       releaseId: () => releaseId,
       memory: () => 2 ** 28,
+      logLevel: 'info',
       onError: (error) => assert.fail(String(error)),
     })
     const ending = Promise.all(

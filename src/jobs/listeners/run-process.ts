@@ -33,6 +33,8 @@ export interface ProcessOptions {
   /** How much memory the listeners of a process may use, in bytes. */
   memory(): number
   onError(error: unknown): void
+  /** The least level of what its actions log, unless `LOG_LEVEL` is set. */
+  readonly logLevel: 'info' | 'warn'
   /** Gets each line that a process prints; by default, they are printed to stderr. */
   readonly onOutput?: ((line: string) => void) | undefined
 }
@@ -106,7 +108,7 @@ export class RunProcess {
       this.#child.kill('SIGKILL')
     }, startMs)
     this.#memory = setInterval(() => void this.#checkMemory(), memoryIntervalMs)
-    this.#send({ start: { folder: host.folder, releaseId, logLevel: readLogLevel(host.variables, 'info') } })
+    this.#send({ start: { folder: host.folder, releaseId, logLevel: readLogLevel(host.variables, options.logLevel) } })
   }
 
   get size(): number {
