@@ -62,6 +62,15 @@ export function formatSpan(ms: number): string {
   return `${count} ${unit}${unit === 'day' && count !== 1 ? 's' : ''}`
 }
 
+/** The least share of a unit that counts as a whole one, so that a time of four hours is not "3 h" a moment later. */
+const almost = 0.95
+
+/** Formats the time until something: `in 4 h`. */
+export function formatWait(ms: number): string {
+  const size = units.find(([, length]) => ms >= (1 + almost) * length)?.[1] ?? 1000
+  return `in ${formatSpan(ms + (1 - almost) * size)}`
+}
+
 /** Formats a UTC date: `2026-11-21`. */
 export function formatDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)

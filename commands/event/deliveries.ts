@@ -4,6 +4,7 @@ import {
   HostCommand,
   formatEndpoint,
   formatSpan,
+  formatWait,
   limitFlag,
   toPrintable,
   sinceFlag,
@@ -123,7 +124,7 @@ function describeLast({ last, attempts }: ListedDelivery): string {
 
 function describeTime({ dueAt, finishedAt, createdAt }: ListedDelivery, now: number): string {
   if (dueAt === undefined) return `${formatSpan(now - (finishedAt ?? createdAt))} ago`
-  return dueAt > now ? `in ${formatSpan(dueAt - now)}` : 'due'
+  return dueAt > now ? formatWait(dueAt - now) : 'due'
 }
 
 function toJson({ id, endpoint, user, attempts, last, ...delivery }: ListedDelivery) {

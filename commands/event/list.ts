@@ -1,4 +1,4 @@
-import { Flags, HostCommand, formatSpan, limitFlag, toPrintable } from '../../bin/cli/index.ts'
+import { Flags, HostCommand, formatWait, limitFlag, toPrintable } from '../../bin/cli/index.ts'
 import type { ListedDelayed, ListedEvent, ListedListener } from '../../src/operate/index.ts'
 
 export default class EventList extends HostCommand {
@@ -69,7 +69,7 @@ export default class EventList extends HostCommand {
         this.printTable([
           { title: 'EVENT', cells: cells((one) => one.event), narrow: 'wrap', order: 2, minWidth: 16 },
           { title: 'KEY', cells: cells(({ key }) => toPrintable(key ?? '-')), narrow: 'wrap', order: 1, minWidth: 8 },
-          { title: 'DUE', cells: cells(({ dueAt }) => (dueAt <= now ? 'now' : `in ${formatSpan(dueAt - now)}`)) },
+          { title: 'DUE', cells: cells(({ dueAt }) => (dueAt <= now ? 'now' : formatWait(dueAt - now))) },
           { title: 'DISPATCHED', cells: cells(({ createdAt }) => new Date(createdAt).toISOString()) },
           { title: 'ID', cells: cells(({ id }) => id) },
         ])

@@ -1,4 +1,4 @@
-import { Args, Flags, HostCommand, formatSpan, limitFlag, toPrintable } from '../../bin/cli/index.ts'
+import { Args, Flags, HostCommand, formatSpan, formatWait, limitFlag, toPrintable } from '../../bin/cli/index.ts'
 import type { ListedRun } from '../../src/operate/index.ts'
 
 const states = ['pending', 'running', 'done', 'dead', 'cancelled'] as const
@@ -50,7 +50,7 @@ export default class EventRuns extends HostCommand {
 function describeTime({ state, dueAt = 0, startedAt, finishedAt, createdAt }: ListedRun, now: number): string {
   if (state === 'running') return `for ${formatSpan(now - (startedAt ?? now))}`
   if (state !== 'pending') return `${formatSpan(now - (finishedAt ?? createdAt))} ago`
-  return dueAt > now ? `in ${formatSpan(dueAt - now)}` : 'due'
+  return dueAt > now ? formatWait(dueAt - now) : 'due'
 }
 
 /** The last error or its progress; otherwise how long it took. */

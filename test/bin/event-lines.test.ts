@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatDelivered, formatFailedAttempt, formatRan } from '../../bin/cli/event-lines.ts'
+import { formatWait } from '../../bin/cli/format.ts'
 
 const attempt: Parameters<typeof formatDelivered>[0] = {
   delivery: 'dlv_1',
@@ -64,4 +65,11 @@ test('a failure printed by event:execute shows when the next attempt is, or how 
 test('no input of a subscriber moves the cursor', () => {
   const hostile = { ...dead, result: { failure: 'no\u001B[2J\r\nway', latencyMs: 0 } }
   assert.match(formatFailedAttempt(hostile), / {3}no \[2J {2}way {3}/)
+})
+
+test('the time until something is not shorter a moment later', () => {
+  const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
+  const times = [45_000, 119_000, 2 * minute, 4 * hour - 10_000, 3.5 * hour, 2 * day - 1000, 100 * day, 0]
+  const texts = ['in 45 s', 'in 2 min', 'in 2 min', 'in 4 h', 'in 3 h', 'in 2 days', 'in 100 days', 'in 0 s']
+  assert.deepEqual(times.map(formatWait), texts)
 })

@@ -99,6 +99,7 @@ describe('the pages of listeners', { timeout: 600_000 }, () => {
 
     await goTo(page, '/delayed', 'Delayed events')
     await page.getByText('order 19').waitFor()
+    await page.getByText('in 2 hr.').waitFor()
     await storeScreenshot(page, 'backend delayed')
     await page.getByRole('button', { name: /^Actions/ }).click()
     await page.getByRole('menuitem', { name: 'Cancel' }).click()

@@ -79,7 +79,7 @@ export const delayedTexts = {
   dispatched: 'Dispatched',
   users: 'For',
   some: 'certain users',
-  all: 'everyone',
+  all: 'all recipients',
   cancel: 'Cancel',
   cancelTitle: (event: string) => `Cancel the delayed event ${event}?`,
   cancelAction: 'Cancel event',

@@ -12,12 +12,16 @@ const units = [
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
 
+/** So that a time in two hours is not "in 1 hr." a moment later. */
+const missingShare = 0.05
+
 /** Writes a time relative to now, for example "3 min. ago". */
 export function formatRelative(time: number, now: number): string {
   const distance = time - now
   if (Math.abs(distance) < 5000) return distance > 0 ? 'now' : 'just now'
-  const [unit, ms] = units.find(([, length]) => Math.abs(distance) >= length) ?? units.at(-1)!
-  return relative.format(Math.trunc(distance / ms), unit)
+  const missing = distance > 0 ? missingShare : 0
+  const [unit, ms] = units.find(([, length]) => Math.abs(distance) >= (1 - missing) * length) ?? units.at(-1)!
+  return relative.format(Math.trunc(distance / ms + missing), unit)
 }
 
 /** Writes a time exactly: "2026-11-23 04:11:09 UTC". */

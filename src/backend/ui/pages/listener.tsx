@@ -106,6 +106,7 @@ function Notes({ listener }: { readonly listener: Listener }) {
   const ms = (value: number | null) => (value === null ? operateTexts.none : formatMs(value))
   const figures = [
     [texts.waiting, numbers.format(listener.pending)],
+    [texts.running, numbers.format(listener.running)],
     [texts.dead, numbers.format(listener.dead)],
     [texts.day, numbers.format(listener.runs)],
     [texts.failed, texts.share(listener.failures, listener.runs)],
