@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ClaimedRun } from '../src/events/index.ts'
 import { nodeOptions } from '../src/jobs/listeners/run-process.ts'
 import type { RunToStart, ToChild } from '../src/jobs/listeners/protocol.ts'
@@ -15,22 +16,26 @@ import { nextReport } from './turns.ts'
 
 const runs = scaled(10_000, 50)
 const batch = 50
+const idleSeconds = scaled(10, 1)
+/** In `/proc`, times are multiples of this. */
+const tickMs = 10
 
 /** Measures what listeners cost the request that dispatches to them, and the memory of the process that runs them. */
 export async function measureListenerCosts(): Promise<Figure[]> {
   const { added, rates, costs } = await measureDispatchCost('/listened')
-  const { own, bare } = await measureMemory()
+  const { own, bare, idleMs } = await measureProcess()
   return [
     atMost('a dispatch with three listeners adds to a POST route with one insert', { value: added, unit: '%' }, 35),
     beside('  without and with', rates),
     beside('  processor time of the server', costs),
     atMost(`memory of their process after ${runs} runs, above Node's own`, { value: own - bare, unit: 'MB' }, 60),
     beside('  with Node, and Node alone', `${own.toFixed(0)} and ${bare.toFixed(0)} MB`),
+    atMost(`processor time of an idle process in ${idleSeconds} s`, { value: idleMs, unit: 'ms' }, 10),
   ]
 }
 
-/** In megabytes. Of the built package, because types are removed from sources by a program that needs much memory. */
-async function measureMemory(): Promise<{ readonly own: number; readonly bare: number }> {
+/** Of the built package, because types are removed from sources by a program that needs much memory, in megabytes. */
+async function measureProcess(): Promise<{ readonly own: number; readonly bare: number; readonly idleMs: number }> {
   const { host, folder, close } = await openTestHost('sqlite')
   await mkdir(path.join(folder, 'src'))
   await writeFile(
@@ -47,13 +52,16 @@ async function measureMemory(): Promise<{ readonly own: number; readonly bare: n
   for (let n = 0; n < runs; n += batch)
     await tell(child, { runs: JSON.stringify(Array.from({ length: batch }, makeRun)) })
   const own = await readMemory(child)
+  const before = await readProcessorMs(child)
+  await pause(idleSeconds * 1000)
+  const idleMs = (await readProcessorMs(child)) - before
   child.kill('SIGKILL')
   await close()
   const empty = open(path.join(import.meta.dirname, 'bare-process.js'), {})
   await nextReport(empty)
   const bare = await readMemory(empty)
   empty.kill('SIGKILL')
-  return { own, bare }
+  return { own, bare, idleMs }
 }
 
 function open(file: string, options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv }): ChildProcess {
@@ -83,4 +91,10 @@ function makeRun(): RunToStart {
 async function readMemory({ pid }: ChildProcess): Promise<number> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s*(\d+) kB/.exec(text)![1]) / 1024
+}
+
+async function readProcessorMs({ pid }: ChildProcess): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * tickMs
 }

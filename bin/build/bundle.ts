@@ -3,6 +3,7 @@
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { build, type Plugin } from 'esbuild'
+import { keepChangedNames } from './keep-names.ts'
 
 /** Modules that are started directly or imported from outside Waypost, besides the commands. */
 const entries = [
@@ -92,24 +93,10 @@ export async function bundle(fresh: string): Promise<string[]> {
   })
   for (const file of globSync('{bin,commands,src}/**/*.{js,js.map}', { cwd: fresh })) rmSync(path.join(fresh, file))
   dropPackageSources(outdir)
-  keepEqualNames(outdir)
+  keepChangedNames(outdir)
   cpSync(outdir, fresh, { recursive: true })
   rmSync(outdir, { recursive: true })
   return packagesOf(Object.keys(metafile.inputs))
-}
-
-const nameSetter = '__name=(target,value)=>__defProp('
-
-/**
- * Lets modules set the names of functions only where bundling has changed them. Setting all of them takes a seventh of the
- * time of `validate`.
- */
-function keepEqualNames(folder: string): void {
-  const files = globSync('chunks/*.js', { cwd: folder }).map((name) => path.join(folder, name))
-  const file = files.find((one) => readFileSync(one, 'utf8').includes(nameSetter))
-  if (file === undefined) throw new Error('esbuild sets names in another way')
-  const instead = '__name=(target,value)=>target.name===value?target:__defProp('
-  writeFileSync(file, readFileSync(file, 'utf8').replace(nameSetter, instead))
 }
 
 /** Returns the folders of the packages that contain the files, relative to the repository. */

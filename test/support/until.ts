@@ -23,10 +23,15 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
  * @param describeLeft describes what is left; undefined at the end
  */
 export async function untilNothingIsLeft(what: string, describeLeft: () => Promise<string | undefined>): Promise<void> {
-  for (let left = await describeLeft(); left !== undefined;) {
-    const before = left
-    await until(`${what}; left: ${before}`, async () => (left = await describeLeft()) !== before)
+  const nextAfter = async (before: string) => {
+    let left: string | undefined
+    await until(`${what}; left: ${before}`, async () => {
+      left = await describeLeft()
+      return left !== before
+    })
+    return left
   }
+  for (let left = await describeLeft(); left !== undefined; left = await nextAfter(left));
 }
 
 const lookMs = 100
