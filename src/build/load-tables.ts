@@ -3,7 +3,7 @@ import type { TablesSnapshot, DatabaseKind } from '../contract/index.ts'
 import type { DeclaredMigration } from '../definition/index.ts'
 import { hasErrors, type Diagnostic } from '../kit/index.ts'
 import type { ManifestPlugin } from '../release/index.ts'
-import { applySteps, isCovered, parseSnapshot, revertSteps, type Snapshot } from '../tables/index.ts'
+import { applySteps, isCovered, orderColumns, parseSnapshot, revertSteps, type Snapshot } from '../tables/index.ts'
 import type { CompletedTables, MigrationFiles, MigrationSource } from './load-migrations.ts'
 import { makeDiagnostic, makePlace } from './make-diagnostic.ts'
 
@@ -152,6 +152,10 @@ function completeSnapshot({
       stepDiagnostics.push(makeDiagnostic('WP_BUILD_MIGRATION_STEP', place, { parameters: { problem: message }, hint }))
     }
   }
+  tables = orderColumns(
+    tables,
+    migrations.flatMap(({ declared }) => declared?.steps ?? []),
+  )
   const files = [file, ...migrations.flatMap((one) => (one.declared === undefined ? [] : one.file))]
   return { connection, tables, diagnostics, stepDiagnostics, files }
 }

@@ -5,7 +5,7 @@ import { inspectDatabases, loadReleasePlugins, type Host } from '../host/index.t
 import { withDeadline } from '../kit/index.ts'
 import { listActivations, loadArtifacts, loadFiles, type Manifest, type ManifestMigration } from '../release/index.ts'
 import { planMigrations } from '../store/index.ts'
-import { applySteps, isCovered, parseSnapshot } from '../tables/index.ts'
+import { applySteps, isCovered, orderColumns, parseSnapshot, type Step } from '../tables/index.ts'
 import { findActiveManifest, type FoundManifest } from './releases/describe-release.ts'
 
 /** A table of a connection, as the active release knows it. */
@@ -71,20 +71,24 @@ function loadTables({ connection, manifest, texts }: TableSources): {
   if ('problem' in parsed) return { tables: {}, problems: [{ file, problem: parsed.problem }] }
   const isInTables = (one: ManifestMigration) =>
     Object.hasOwn(parsed.migrations, one.name) && isCovered(parsed.migrations[one.name]!, one)
-  const rest = manifest.migrations.filter((one) => one.connection === connection && !isInTables(one))
+  const own = manifest.migrations.filter((one) => one.connection === connection)
   const kind = kindsOfConnections(manifest, manifest.plugins)[connection]
-  const isPartial = rest.some(({ declared }) => declared === undefined)
+  const isPartial = own.some((one) => one.declared === undefined && !isInTables(one))
   const problems: { file: string; problem: string }[] = []
+  const steps: Step[] = []
   let tables: TablesSnapshot = { tables: parsed.tables }
-  for (const { name, declared } of rest) {
-    const source = `migrations/${connection}/${name}.yml`
+  for (const one of own) {
+    const source = `migrations/${connection}/${one.name}.yml`
     const text = texts.get(source)
-    if (declared === undefined || text === undefined) continue
-    const applied = applySteps(tables, parseMigration(source, text).steps, { kind, isPartial })
+    if (one.declared === undefined || text === undefined) continue
+    const declared = parseMigration(source, text).steps
+    steps.push(...declared)
+    if (isInTables(one)) continue
+    const applied = applySteps(tables, declared, { kind, isPartial })
     tables = applied.tables
     problems.push(...applied.problems.map(({ message }) => ({ file: source, problem: message })))
   }
-  return { tables: tables.tables, problems }
+  return { tables: orderColumns(tables, steps).tables, problems }
 }
 
 function findUsers(

@@ -47,7 +47,7 @@ export async function writeTablesOf(options: TablesOf): Promise<readonly string[
     if (written === undefined) warn(errors.WP_PROJECT_FORM_MISSING({ column, connection: name }))
   const texts = {
     'tables.ts': await writeTables(db, kind, declaresTypes(folder, name)),
-    'tables.json': writeSnapshot(snapshot),
+    'tables.json': writeSnapshot(snapshot, Object.keys(snapshot.migrations).length > 0 ? 'name' : 'database'),
   }
   if (warnings.length > 0) onDiagnostics?.(warnings)
   const written: string[] = []

@@ -90,7 +90,7 @@ function alterDeclaration(
 }
 
 /** Returns the columns of a table as they were declared, under their current names. */
-function declareColumns(name: string, steps: readonly Step[]): TableDeclaration['columns'] {
+export function declareColumns(name: string, steps: readonly Step[]): TableDeclaration['columns'] {
   let columns: TableDeclaration['columns'] = {}
   for (const step of steps.filter(({ table }) => table === name)) {
     if (step.step === 'create_table') columns = step.columns

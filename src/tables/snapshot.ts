@@ -31,19 +31,28 @@ function shorten(checksum: string): string {
     .join('.')
 }
 
-/** Returns the text of a `tables.json`. Equal tables have equal texts. */
-export function writeSnapshot({ migrations, tables }: Snapshot): string {
+/**
+ * Returns the text of a `tables.json`. Equal tables have equal texts.
+ * @param order `name` for columns that migrations make: databases that ran those of two branches in different orders have
+ * them in different places. `database` for those of another program
+ */
+export function writeSnapshot({ migrations, tables }: Snapshot, order: 'name' | 'database' = 'name'): string {
   const covered = sortEntries(Object.entries(migrations)).map(
     ([name, checksum]) => `${write(name)}: ${write(shorten(checksum))}`,
   )
   const written = Object.entries(sortTables({ tables }).tables).map(
-    ([name, table]) => `${write(name)}: ${writeTable(table)}`,
+    ([name, table]) => `${write(name)}: ${writeTable(table, order === 'name' ? sortEntries : (entries) => entries)}`,
   )
   return `{\n  "migrations": ${writeLines('{}', covered, 2)},\n  "tables": ${writeLines('{}', written, 2)}\n}\n`
 }
 
-function writeTable({ schema, view, columns, key, unique, index, references, search }: TableSnapshot): string {
-  const lines = Object.entries(columns).map(([name, column]) => `${write(name)}: ${writeInline(column)}`)
+type Sort = (columns: [string, ColumnSnapshot][]) => (readonly [string, ColumnSnapshot])[]
+
+function writeTable(
+  { schema, view, columns, key, unique, index, references, search }: TableSnapshot,
+  sort: Sort,
+): string {
+  const lines = sort(Object.entries(columns)).map(([name, column]) => `${write(name)}: ${writeInline(column)}`)
   const members = [
     ...(schema === undefined ? [] : [`"schema": ${write(schema)}`]),
     ...(view ? ['"view": true'] : []),
@@ -76,7 +85,7 @@ function write(value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** Returns the tables in the order of a snapshot: names sorted, keys in a fixed order, nothing empty. */
+/** Returns the tables in the order of a snapshot: names sorted, columns as they are, keys in a fixed order, nothing empty. */
 export function sortTables({ tables }: TablesSnapshot): TablesSnapshot {
   return {
     tables: Object.fromEntries(sortEntries(Object.entries(tables)).map(([name, table]) => [name, sortTable(table)])),
@@ -87,9 +96,7 @@ function sortTable({ schema, view, columns, key, unique, index, references, sear
   return {
     ...(schema !== undefined && { schema }),
     ...(view && { view }),
-    columns: Object.fromEntries(
-      sortEntries(Object.entries(columns)).map(([name, column]) => [name, sortColumn(column)]),
-    ),
+    columns: Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, sortColumn(column)])),
     ...(key !== undefined && key.length > 0 && { key }),
     ...listed('unique', unique),
     ...listed('index', index),

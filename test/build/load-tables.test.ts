@@ -27,7 +27,7 @@ async function load(files: Record<string, string>) {
 
 test('the tables of declared migrations need no tables.json', async () => {
   const loaded = await load({ 'migrations/System/1-a.yml': create, 'migrations/System/2-b.yml': addColumn })
-  assert.deepEqual(loaded, { columns: ['done', 'id', 'title'], problems: [] })
+  assert.deepEqual(loaded, { columns: ['id', 'title', 'done'], problems: [] })
 })
 
 test('a project without migrations has no tables', async () => {
@@ -40,7 +40,7 @@ test('declared migrations that tables.json does not cover change its tables', as
     'migrations/System/2-b.yml': addColumn,
     'migrations/System/tables.json': snapshot({ '1-a': sha256(coded).slice(0, 12) }, { app_todo: todo }),
   })
-  assert.deepEqual(loaded, { columns: ['done', 'id', 'title'], problems: [] })
+  assert.deepEqual(loaded, { columns: ['id', 'title', 'done'], problems: [] })
 })
 
 test('a TypeScript migration that tables.json does not cover is a problem', async () => {

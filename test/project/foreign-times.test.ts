@@ -41,6 +41,7 @@ test('where the times of a foreign table have several forms, migrate asks for th
   // SQLite's default would be of another form.
   const sent = { type: 'timestamp', null: true, default: true, form: 'mixed', written: 'milliseconds', now: true }
   assert.deepEqual(second.columns, { at: chosen, id: { type: 'id' }, sent })
+  assert.deepEqual(Object.keys(second.columns), ['id', 'at', 'sent'], 'in the order of the table')
   assert.equal((await migrate('orders.at=YYYY-MM-DD HH:MM:SS')).columns.at.written, 'YYYY-MM-DD HH:MM:SS')
 
   shop.exec('update orders set at = 1767261600123')

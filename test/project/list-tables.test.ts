@@ -25,9 +25,31 @@ test('the tables of a project are listed without a database', async () => {
     tables.map(({ connection, name, table }) => [connection, name, Object.keys(table.columns), table.key]),
     [
       ['System', 'app_customer', ['id', 'name'], ['id']],
-      ['System', 'app_order', ['customer_id', 'id'], ['id']],
+      ['System', 'app_order', ['id', 'customer_id'], ['id']],
     ],
   )
+})
+
+test('columns have the order of the migrations, whatever the order in tables.json', async (t) => {
+  const own = await mkdtemp(path.join(tmpdir(), 'waypost-tables-'))
+  t.after(() => rm(own, { recursive: true }))
+  const write = (columns: string) =>
+    writeFiles(own, {
+      'waypost.yml': 'routes: {}\n',
+      'migrations/System/0001-shop.yml': migration,
+      'migrations/System/0002-more.yml': 'add_column: { app_customer: { age: { type: integer, null: true } } }\n',
+      'migrations/System/0003-name.yml': 'rename_column: { app_customer: { name: title } }\n',
+      'migrations/System/tables.json': `{"migrations":{"0001-shop":"","0002-more":"","0003-name":""},"tables":{"app_customer":{"columns":{${columns}},"key":["id"]}}}`,
+    })
+  const order = async () => {
+    const tables = await listProjectTables({ folder: own, onDiagnostics })
+    return tables.map(({ table }) => Object.keys(table.columns))
+  }
+  const [age, id, title] = ['"age":{"type":"integer","null":true}', '"id":{"type":"uuid"}', '"title":{"type":"text"}']
+  await write([age, id, title].join())
+  assert.deepEqual(await order(), [['id', 'title', 'age']])
+  await write([title, id, '"added":{"type":"text"}', age].join())
+  assert.deepEqual(await order(), [['id', 'title', 'age', 'added']])
 })
 
 test('the tables of a project are drawn, and a connection without tables is named', async () => {

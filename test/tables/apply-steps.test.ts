@@ -93,7 +93,7 @@ test('each step changes the snapshot', () => {
   assert.deepEqual(Object.keys(tables.tables), ['app_order', 'app_user'])
   const { app_order: order, app_user: user } = tables.tables
   assert.deepEqual(user!.key, ['user_id'])
-  assert.deepEqual(Object.keys(order!.columns), ['id', 'insert_date', 'parent_id', 'status', 'total', 'user_id'])
+  assert.deepEqual(Object.keys(order!.columns), ['id', 'user_id', 'status', 'insert_date', 'total', 'parent_id'])
   assert.deepEqual(order!.index, [['total'], ['user_id', 'status', 'insert_date', 'id']])
   assert.deepEqual(order!.references, [
     { columns: ['parent_id'], table: 'app_order', to: ['id'] },

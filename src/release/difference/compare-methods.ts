@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { JsonSchema } from '../../contract/index.ts'
 import { listPathParameters } from '../../kit/index.ts'
 import type { ManifestAction, ManifestMethod, ManifestRoute } from '../manifest.ts'
@@ -206,7 +207,7 @@ function compareHttp({ method: { http: was } }: MethodEntry, { method: { http: i
 
 /** Config values are not shown, because they may be secret. */
 export function compareAction(before: ManifestAction, after: ManifestAction): readonly ChangeDetail[] {
-  if (JSON.stringify(before) === JSON.stringify(after)) return []
+  if (isDeepStrictEqual(before, after)) return []
   if (nameAction(before) !== nameAction(after))
     return [harmless(`action ${nameAction(after)}, was ${nameAction(before)}`)]
   if ('file' in after || 'file' in before) return [changedCode(`code of ${nameAction(after)}`)]

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { JsonSchema } from '../../contract/index.ts'
 import {
   placeRoot,
@@ -61,7 +62,7 @@ export class SchemaEffects {
     ]
     const { details, assumed } = compareVersions(was, is, { isResponse: direction === 'response', isCoerced })
     for (const name of assumed) this.#use(name, direction, user)
-    return details.length > 0 || isSameText ? details : equivalentRewrite
+    return details.length > 0 || isDeepStrictEqual(before, after) ? details : equivalentRewrite
   }
 
   /** Returns the differences of a named schema that both manifests have. Call it after all users were compared. */
@@ -82,7 +83,7 @@ export class SchemaEffects {
     }
     if (details.size > 0) return [...details.values()]
     const [was, is] = [this.#before.response[name]!, this.#after.response[name]!]
-    return JSON.stringify(was) === JSON.stringify(is) ? [] : equivalentRewrite
+    return isDeepStrictEqual(was, is) ? [] : equivalentRewrite
   }
 
   #use(name: string, direction: Direction, user: string): void {

@@ -342,6 +342,18 @@ const methods: readonly (readonly [string, Method, Method, string[], Partial<Man
     { action: { class: 'sql', config: { a: 1 }, plan: { format: 2 } } },
     ['sql works in another way, because tables, other actions or the class changed'],
   ],
+  [
+    'whose class derives the same in another order',
+    {
+      action: { class: 'sql', config: { a: 1 }, plan: { format: 1, types: { a: 1, b: 2 } } },
+      responses: { 200: object({ a: text, b: text }) },
+    },
+    {
+      action: { class: 'sql', config: { a: 1 }, plan: { types: { b: 2, a: 1 }, format: 1 } },
+      responses: { 200: object({ b: text, a: text }) },
+    },
+    [],
+  ],
   ['with a timeout', {}, { timeoutMs: 500 }, ['timeout (ms) 500 added']],
   [
     'with ranges of errors',

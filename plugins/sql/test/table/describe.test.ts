@@ -3,7 +3,20 @@ import { describe, test } from 'node:test'
 import type { TableSnapshot } from 'waypost'
 import { describeTable } from '../../src/table/describe.ts'
 import type { TablePlan } from '../../src/table/plan.ts'
-import { orders, run, planOf, problemsOf, propertiesOf } from './describing.ts'
+import { orders, orderTable, run, planOf, problemsOf, propertiesOf } from './describing.ts'
+
+test('the order of the columns in tables.json does not matter for columns that the config names', () => {
+  const [first, second] = [Object.entries(orderTable.columns), Object.entries(orderTable.columns).toReversed()].map(
+    (columns) => {
+      const table = { ...orderTable, columns: Object.fromEntries(columns) }
+      return ['GET /order', 'POST /order', 'GET /order/:id', 'PATCH /order/:id'].map((operation) => {
+        const [method = '', path = ''] = operation.split(' ')
+        return run(orders, [method, path], { System: { tables: { app_order: table } } })
+      })
+    },
+  )
+  assert.deepStrictEqual(first, second)
+})
 
 describe('the operation', () => {
   for (const [method, path, operation] of [

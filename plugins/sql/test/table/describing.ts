@@ -3,7 +3,7 @@ import type { TableConfig } from '../../src/table/config.ts'
 import { describeTable } from '../../src/table/describe.ts'
 import type { TablePlan } from '../../src/table/plan.ts'
 
-const order: TableSnapshot = {
+export const orderTable: TableSnapshot = {
   columns: {
     id: { type: 'id', default: true },
     user_id: { type: 'uuid' },
@@ -34,7 +34,7 @@ const report: TableSnapshot = {
   view: true,
   columns: { day: { type: 'date', null: true }, count: { type: 'bigint', null: true } },
 }
-export const tables = { System: { tables: { app_order: order, app_line: line, app_report: report } } }
+export const tables = { System: { tables: { app_order: orderTable, app_line: line, app_report: report } } }
 
 export const orders = {
   table: 'app_order',
@@ -54,6 +54,7 @@ export const orders = {
 export function run(
   config: object,
   [method = 'GET', path = '/order', more = {}]: readonly [string?, string?, Partial<ActionUse>?] = [],
+  known: Parameters<typeof describeTable>[2] = tables,
 ): ActionDescription {
   const use = {
     method,
@@ -68,7 +69,7 @@ export function run(
     methods: {},
     ...more,
   }
-  return describeTable(config as TableConfig, use, tables)
+  return describeTable(config as TableConfig, use, known)
 }
 
 export const planOf = (description: ActionDescription) => description.plan as TablePlan
