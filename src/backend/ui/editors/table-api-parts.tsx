@@ -8,7 +8,15 @@ import { ProblemAlert } from '../components/problem.tsx'
 import { ChoiceSelect } from '../edit/choices.tsx'
 import { DiffView } from '../edit/diff-view.tsx'
 import { lastSave, refreshDraft } from '../edit/save-change.ts'
-import { anyToken, byDefault, isPublic, ofScope, type ApiState } from './table-api-state.ts'
+import {
+  anyToken,
+  byDefault,
+  chooseReading,
+  isPublic,
+  isReadingPublic,
+  ofScope,
+  type ApiState,
+} from './table-api-state.ts'
 import type { Design } from './table-state.ts'
 import { apiTexts as texts } from './table-texts.ts'
 
@@ -26,6 +34,13 @@ export function Methods({ state, known, rowKey, onChange }: MethodsProps) {
   return (
     <fieldset>
       <legend>{texts.methods}</legend>
+      <Checkbox
+        label={texts.publicReading}
+        description={owner === '' ? texts.publicReadingText : texts.publicReadingOwned}
+        disabled={owner !== '' || !methods.some(({ method, isOn }) => method === 'GET' && isOn)}
+        checked={isReadingPublic(state)}
+        onChange={(event) => onChange(chooseReading(methods, event.currentTarget.checked))}
+      />
       {methods.map((one, index) => {
         const place = one.at === 'list' ? path : `${path}/:${rowKey}`
         const label = `${one.method} ${place}`

@@ -35,7 +35,7 @@ export function rowKeyOf({ columns, key }: Design): string | undefined {
   return columns.find(({ type }) => type === 'id')?.name ?? (key.length === 1 ? key[0] : undefined)
 }
 
-/** Reading is public unless rows have an owner, DELETE sets a status if there is one. */
+/** All methods need the scope, DELETE sets a status if there is one. */
 export function propose(design: Design): ApiState {
   const resource = design.name
     .toLowerCase()
@@ -52,7 +52,7 @@ export function propose(design: Design): ApiState {
     methods: methods.map((one) => ({
       ...one,
       isOn: one.method !== 'PATCH',
-      access: one.method === 'GET' ? isPublic : ofScope,
+      access: ofScope,
     })),
     scope: resource,
     description: `Read and change ${resource}`,
@@ -65,6 +65,17 @@ export function propose(design: Design): ApiState {
     event: `${resource.replaceAll('-', '_')}_created`,
     holders: byDefault,
   }
+}
+
+/** Whether reading needs no token. */
+export function isReadingPublic({ methods, owner }: ApiState): boolean {
+  const reading = methods.filter(({ method, isOn }) => method === 'GET' && isOn)
+  return owner === '' && reading.length > 0 && reading.every(({ access }) => access === isPublic)
+}
+
+/** Lets everyone read, or only tokens with the scope. */
+export function chooseReading(methods: ApiState['methods'], isOpen: boolean): ApiState['methods'] {
+  return methods.map((one) => (one.method === 'GET' ? { ...one, access: isOpen ? isPublic : ofScope } : one))
 }
 
 export function softDeletes({ columns }: Design): readonly string[] {
