@@ -6,39 +6,58 @@ export interface Recorded extends Pick<CompiledQuery, 'sql' | 'parameters'> {
   readonly isInIndexOrder: boolean
 }
 
+/** Returns a dialect that reports the queries of its connections. */
+function recordDialect(
+  made: Dialect,
+  onQuery: (query: Pick<CompiledQuery, 'sql' | 'parameters'>, connection: object) => void,
+): Dialect {
+  return {
+    createAdapter: () => made.createAdapter(),
+    createIntrospector: (db) => made.createIntrospector(db),
+    createQueryCompiler: () => made.createQueryCompiler(),
+    createDriver() {
+      const driver = made.createDriver()
+      const acquire = driver.acquireConnection.bind(driver)
+      const release = driver.releaseConnection.bind(driver)
+      driver.acquireConnection = async (...options) => {
+        const connection = await acquire(...options)
+        const execute = connection.executeQuery.bind(connection)
+        const use = {}
+        connection.executeQuery = async (query, ...more) => {
+          onQuery(query, use)
+          return execute(query, ...more)
+        }
+        return connection
+      }
+      driver.releaseConnection = (connection) => {
+        delete (connection as Partial<typeof connection>).executeQuery // pooled: each use records anew
+        return release(connection)
+      }
+      return driver
+    },
+  }
+}
+
+/** Returns a database whose Kysely clients report their statements that read and write rows. */
+export function reportQueries<Database extends { dialect(): Dialect }>(
+  database: Database,
+  onQuery: (query: Pick<CompiledQuery, 'sql' | 'parameters'>) => void,
+): Database {
+  const isRows = /^(\/\*.*?\*\/\s*)*(select|with|insert|update|delete)\b/i
+  const report = (query: Pick<CompiledQuery, 'sql' | 'parameters'>) => isRows.test(query.sql) && onQuery(query)
+  return { ...database, dialect: () => recordDialect(database.dialect(), report) }
+}
+
 /** Returns a System that records its queries, those of MikroORM too. */
 export function recordQueries(given: System): { system: System; queries: Recorded[] } {
   const queries: Recorded[] = []
   const { database } = given
-  const dialect = (): Dialect => {
-    const made = database.dialect()
-    return {
-      createAdapter: () => made.createAdapter(),
-      createIntrospector: (db) => made.createIntrospector(db),
-      createQueryCompiler: () => made.createQueryCompiler(),
-      createDriver() {
-        const driver = made.createDriver()
-        const acquire = driver.acquireConnection.bind(driver)
-        const release = driver.releaseConnection.bind(driver)
-        driver.acquireConnection = async (...options) => {
-          const connection = await acquire(...options)
-          const execute = connection.executeQuery.bind(connection)
-          let isInIndexOrder = false
-          connection.executeQuery = async (query, ...more) => {
-            if (query.sql.startsWith('begin read only')) isInIndexOrder = true
-            if (/^\s*(select|with)/i.test(query.sql)) queries.push({ ...query, isInIndexOrder })
-            return execute(query, ...more)
-          }
-          return connection
-        }
-        driver.releaseConnection = (connection) => {
-          delete (connection as Partial<typeof connection>).executeQuery // pooled: each use records anew
-          return release(connection)
-        }
-        return driver
-      },
-    }
-  }
+  const inIndexOrder = new WeakSet<object>()
+  const dialect = () =>
+    recordDialect(database.dialect(), (query, use) => {
+      if (query.sql.startsWith('begin read only')) inIndexOrder.add(use)
+      if (/^\s*(select|with)/i.test(query.sql)) queries.push({ ...query, isInIndexOrder: inIndexOrder.has(use) })
+    })
   const db = new Kysely<SystemTables>({ dialect: dialect() })
   const system = { ...given, db, database: { ...database, dialect } } as unknown as System
   return { system, queries }

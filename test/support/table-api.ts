@@ -12,6 +12,7 @@ import { openPostgres, openSqlite } from '../../src/store/index.ts'
 import type { TableConfig } from '../../plugins/sql/src/table/config.ts'
 import { sqlTable } from '../../plugins/sql/src/table/sql-table.ts'
 import { openKysely } from '../../plugins/sql/src/open-kysely.ts'
+import { reportQueries } from './recorded-queries.ts'
 
 export interface ApiOptions {
   /** A PostgreSQL database; a new SQLite file if it is undefined. */
@@ -29,6 +30,8 @@ export interface ApiOptions {
   readonly isPublic?: boolean
   /** The scopes of routes, of which a caller needs one. */
   readonly scopes?: Readonly<Record<string, readonly string[]>>
+  /** Called for each statement that reads or writes rows. */
+  readonly onQuery?: Parameters<typeof reportQueries>[1]
 }
 
 export interface Call {
@@ -78,12 +81,12 @@ class Problem extends Error {
 
 export async function openTableApi(options: ApiOptions): Promise<TableApi> {
   const folder = await mkdtemp(path.join(tmpdir(), 'waypost-table-'))
-  const { url } = options
-  const opened = openKysely(
+  const { url, onQuery = () => undefined } = options
+  const database =
     url === undefined
       ? openSqlite({ file: path.join(folder, 'test.db'), create: true, synchronous: 'OFF' })
-      : openPostgres({ url, applicationName: 'test', max: 8 }),
-  )
+      : openPostgres({ url, applicationName: 'test', max: 8 })
+  const opened = openKysely(reportQueries(database, onQuery))
   const db = opened.client
   const execute = async (text: string, parameters: readonly unknown[] = []) =>
     (await db.executeQuery(CompiledQuery.raw(text, [...parameters]))).rows as Record<string, unknown>[]
