@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import { abortTimeoutMs } from '../support/until.ts'
 import { count, holdWriteLock, startWriter, useSqliteFiles, type Tables } from './sqlite-handles.ts'
@@ -124,6 +124,23 @@ describe('a query that begins with /* scan */', () => {
     assert.equal((await manyRows(1).execute(db)).rows[0]?.count, 1)
     await database.close()
     await assert.rejects(manyRows(1).execute(db), { code: 'WP_STORE_CLOSED' })
+  })
+
+  test('fails after its limit, and others run in another thread meanwhile', async (t) => {
+    const { db } = await open({ scanLimitMs: 20_000 })
+    assert.equal((await manyRows(1).execute(db)).rows[0]?.count, 1)
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const tooLong = async () => {
+      const failing = manyRows(6_000_000).execute(db)
+      const failed = assert.rejects(failing, { code: 'WP_STORE_SCAN_TIMEOUT', status: 503 })
+      await nextTurn()
+      t.mock.timers.tick(20_000)
+      await failed
+    }
+    await tooLong()
+    assert.equal((await manyRows(1).execute(db)).rows[0]?.count, 1)
+    await tooLong()
+    await assert.rejects(manyRows(1).execute(db), { code: 'WP_STORE_SCAN_TIMEOUT' })
   })
 })
 

@@ -6,6 +6,8 @@ interface Config {
   readonly file: string
   readonly journal?: 'keep' | 'wal'
   readonly read_only?: boolean
+  /** Seconds; 0 for no limit. */
+  readonly statement_timeout?: number
 }
 
 const config = {
@@ -27,6 +29,13 @@ const config = {
       description: 'Never change the file. It may be on read-only media',
       default: false,
     },
+    statement_timeout: {
+      type: 'integer',
+      description: 'Seconds after which a query that reads many rows fails; 0 for no limit',
+      minimum: 0,
+      maximum: 86_400,
+      default: 30,
+    },
   },
   additionalProperties: false,
 }
@@ -38,7 +47,7 @@ export const sqlite: ConnectionClass<Config, Kysely<unknown>> = {
   clientType: "import('waypost').Kysely<{Tables}>",
   migrations: 'sqlite',
   capabilities: ['transaction'],
-  async open({ file, journal, read_only: readOnly = false }, { folder }) {
+  async open({ file, journal, read_only: readOnly = false, statement_timeout: timeout = 30 }, { folder }) {
     // Drivers are loaded on open, so that `validate` does not wait for them.
     const [{ openSqlite }, { openKysely }] = await Promise.all([import('waypost/sql'), import('./open-kysely.ts')])
     const resolved = path.resolve(folder, file)
@@ -49,6 +58,7 @@ export const sqlite: ConnectionClass<Config, Kysely<unknown>> = {
         create: !readOnly && !isThere,
         journal: journal ?? (isThere ? 'keep' : 'wal'),
         readOnly,
+        scanLimitMs: timeout * 1000,
         allowsQuotedTexts: true, // as the programs that made them
       }),
     )

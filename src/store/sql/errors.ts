@@ -67,6 +67,12 @@ export const errors = defineErrors({
     message: 'Other queries that read many rows of the database "{database}" took {seconds} s',
     hint: 'Try again. Add an index for the query, or use PostgreSQL.',
   },
+  WP_STORE_SCAN_TIMEOUT: {
+    kind: 'external',
+    status: 503,
+    message: 'A query that reads many rows of the database "{database}" took longer than {seconds} s',
+    hint: 'Add an index for the query, or use PostgreSQL. For a connection, statement_timeout in its config changes the limit.',
+  },
   WP_STORE_LOCKED: {
     kind: 'external',
     status: 503,

@@ -26,6 +26,8 @@ export interface OpenSqliteOptions {
   readonly allowsQuotedTexts?: boolean
   /** How long to wait for the write lock; 5,000 ms by default. */
   readonly busyLimitMs?: number
+  /** How long a query that reads many rows may take; 30,000 ms by default, 0 for no limit. */
+  readonly scanLimitMs?: number
 }
 
 /** A SQLite file with several handles in write-ahead mode. Readers never wait for writers. */
@@ -53,8 +55,8 @@ export interface SqliteDatabase {
  * @throws WP_STORE_MISSING, WP_STORE_FILE
  */
 export function openSqlite(options: OpenSqliteOptions): SqliteDatabase {
-  const { file, readers = 4, synchronous = 'FULL', busyLimitMs = 5000, readOnly = false } = options
-  const { journal = 'wal', allowsQuotedTexts = false } = options
+  const { file, readers = 4, synchronous = 'FULL', busyLimitMs = 5000, scanLimitMs = 30_000 } = options
+  const { journal = 'wal', allowsQuotedTexts = false, readOnly = false } = options
   if (options.create === true) createFile(file)
   else if (!existsSync(file)) throw errors.WP_STORE_MISSING({ file })
   const handles = new SqliteHandles({
@@ -62,6 +64,7 @@ export function openSqlite(options: OpenSqliteOptions): SqliteDatabase {
     readers,
     synchronous,
     busyLimitMs,
+    scanLimitMs,
     journal,
     readOnly,
     allowsQuotedTexts,

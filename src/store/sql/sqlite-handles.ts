@@ -24,6 +24,8 @@ export interface SqliteHandlesOptions {
   /** The maximum number of handles for read-only transactions and streams. */
   readonly readers: number
   readonly busyLimitMs: number
+  /** How long a query that reads many rows may take; 0 for no limit. */
+  readonly scanLimitMs: number
 }
 
 /** A handle that one transaction or stream uses exclusively until it is released. */
@@ -81,7 +83,7 @@ export class SqliteHandles {
     this.#slots = [this.#shared, ...readers, writer] // the writer closes last, because that empties the write-ahead log
     this.#writers = new Slots([writer])
     this.#readers = new Slots(readers)
-    this.#scanThread = new ScanThread(options)
+    this.#scanThread = new ScanThread(options, options.scanLimitMs)
     this.#scanners = new Slots([this.#scanThread])
   }
 
@@ -121,7 +123,7 @@ export class SqliteHandles {
 
   /**
    * Runs a single query that reads many rows in a thread, after those that wait for it.
-   * @throws WP_STORE_SCAN if it waits longer than the busy limit
+   * @throws WP_STORE_SCAN if it waits longer than the busy limit, WP_STORE_SCAN_TIMEOUT
    */
   async scan(statement: Statement): Promise<QueryResult<Row>> {
     if (this.#isClosed) throw this.#closedError()

@@ -153,7 +153,10 @@ export class ListConditions {
     const alias = this.#values.nextAlias()
     const compared = this.#values.compared(column, types[column], `${alias}.${quote(column)}`)
     const bind = this.#values.bindOther(filter.name, types[column]!)
-    const conditions = [this.#equals(filter, bind, compared), ...this.#rows.visible(embed, alias, { access, isList: true })]
+    const conditions = [
+      this.#equals(filter, bind, compared),
+      ...this.#rows.visible(embed, alias, { access, isList: true }),
+    ]
     const from = `${quoteTable(embed)} as ${alias}${joinConditions(conditions)}`
     return `${quote(this.#plan.table)}.${quote(own)} in (select ${alias}.${quote(other)} from ${from})`
   }

@@ -57,7 +57,7 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
     const shape: ListShape = {
       ...conditions,
       rows: limit === list.limit.default ? limit + 1 : undefined,
-      isScan: sort !== normalSort || readsManyRows(plan, conditions),
+      isScan: sort !== normalSort || embeds.some(({ scans }) => scans) || readsManyRows(plan, conditions),
       embeds,
     }
     const name = nameShape(shape)

@@ -146,6 +146,8 @@ export interface EmbedPlan {
   readonly scopes?: readonly string[]
   /** All rows have it, without being asked for. */
   readonly always?: true
+  /** No index finds the rows, so each row that contains them reads the whole table. */
+  readonly scans?: true
 }
 
 /** What a POST does with a row that exists. */

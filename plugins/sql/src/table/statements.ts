@@ -98,7 +98,8 @@ export class StatementWriter {
     const { scans = false } = this.#plan
     const selected = [this.#responseColumns(), ...this.#embeds.select(embeds, access)].join(', ')
     const where = this.#rows.row({ access })
-    return this.#values.end(`${this.#mark(scans)}select ${selected} from ${writeFrom(this.#plan)}${where}`)
+    const isScan = scans || embeds.some((one) => one.scans)
+    return this.#values.end(`${this.#mark(isScan)}select ${selected} from ${writeFrom(this.#plan)}${where}`)
   }
 
   /** Finds out whether a row exists for the caller, its version, and which of its new references do. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ActionUse, MethodAccess } from 'waypost'
 import { describeTable } from '../../src/table/describe.ts'
+import { StatementWriter } from '../../src/table/statements.ts'
 import { planOf, problemsOf, propertiesOf } from './describing.ts'
 import { bookApi, bookTables } from './embed-tables.ts'
 
@@ -233,6 +234,12 @@ describe('problems of embedded rows', () => {
     }
     const config = { ...bookApi.Books, unindexed: ['title', 'editor_id', 'editor.name'] }
     const warnings = problemsOf(describeTable(config, use, tables)).filter((one) => one.startsWith('warning'))
+    const plan = planOf(describeTable(config, use, tables))
+    const comments = plan.embeds!.filter(({ name }) => name === 'comments')
+    const one = planOf(describeTable(config, { ...use, path: '/book/:id' }, tables))
+    const text = (embeds: typeof comments) => new StatementWriter(one, 'sqlite').read([], embeds).text
+    assert.match(text(comments), /^\/\* scan \*\//, 'SQLite reads the rows in a thread')
+    assert.doesNotMatch(text([]), /scan/)
     assert.deepEqual(warnings, [
       'warning /embed/comments/by No index of "app_comment" begins with "book_id", so each row reads all of them',
       'warning /filter/3 No index of "app_book" serves this list with ?author.name=, so each request reads many rows',

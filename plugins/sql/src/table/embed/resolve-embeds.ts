@@ -71,7 +71,7 @@ function makePlan({ name, config, target, table, isAlways }: Resolving): EmbedPl
     table.report(`/embed/${name}/${config.sort === undefined ? 'limit' : 'sort'}`, 'Only one row is embedded', {
       hint: 'Remove it',
     })
-  if (isMany) warnAboutScan(name, config, { target, table })
+  const scans = isMany && !isIndexed(name, config, { target, table })
   const used = new Set([
     other,
     ...columns,
@@ -104,6 +104,7 @@ function makePlan({ name, config, target, table, isAlways }: Resolving): EmbedPl
     }),
     ...(scopes && { scopes }),
     ...(isAlways && { always: true as const }),
+    ...(scans && { scans: true as const }),
   }
 }
 
@@ -194,11 +195,11 @@ function checkAlways(name: string, scopes: EmbedPlan['scopes'], table: TableUse)
   })
 }
 
-/** Without an index, each row reads the whole other table. */
-function warnAboutScan(name: string, { by }: EmbedConfig, { target, table }: Place): void {
+/** Whether an index finds the embedded rows; otherwise warns: each row reads the whole other table. */
+function isIndexed(name: string, { by }: EmbedConfig, { target, table }: Place): boolean {
   const { table: other, config, key } = target.table
   const indexes = [key, ...(other.unique ?? []), ...(other.index ?? [])]
-  if (indexes.some(([first]) => first === by)) return
+  if (indexes.some(([first]) => first === by)) return true
   table.report(
     `/embed/${name}/by`,
     `No index of "${config.table}" begins with "${by}", so each row reads all of them`,
@@ -207,4 +208,5 @@ function warnAboutScan(name: string, { by }: EmbedConfig, { target, table }: Pla
       hint: `Add an index: [${by}]`,
     },
   )
+  return false
 }
