@@ -15,6 +15,10 @@ export default class AuditList extends HostCommand {
     user: Flags.string({ description: 'Only changes that this user made, by name or id' }),
     action: Flags.string({ description: 'Only this action, such as user.disable, or all of a kind, such as user' }),
     subject: Flags.string({ description: 'Only changes of this user, client, variable or other subject, by its name' }),
+    'subject-id': Flags.string({
+      description:
+        'Only changes of the subject with this id; of a row, its key: --subject System.app_order --subject-id 7',
+    }),
     limit: limitFlag,
   }
 
@@ -23,7 +27,7 @@ export default class AuditList extends HostCommand {
     const { listHostAudit } = await import('../../src/operate/index.ts')
     const { openHost } = await import('../../src/host/index.ts')
     return this.withHost(openHost, async (host) => {
-      const { entry, next } = await listHostAudit(host, flags)
+      const { entry, next } = await listHostAudit(host, { ...flags, subjectId: flags['subject-id'] })
       this.#show(entry)
       if (next !== undefined) this.note(`\nShowing the newest ${flags.limit}; use --limit to show more.`)
       return { audit: entry.map(toJson) }
@@ -43,13 +47,18 @@ export default class AuditList extends HostCommand {
       { title: 'ACTION', cells: cells(({ action }) => action) },
       {
         title: 'SUBJECT',
-        cells: cells(({ subject }) => toPrintable(subject?.name ?? '-')),
+        cells: cells(({ kind, subject }) => toPrintable(subject === null ? '-' : nameSubject(kind, subject))),
         narrow: 'wrap',
         order: 1,
       },
       { title: 'CHANGE', cells: cells((entry) => toPrintable(describeChange(entry))), narrow: 'cut' },
     ])
   }
+}
+
+/** Rows are called by their table, and their key is the id. */
+function nameSubject(kind: string, { id, name }: NonNullable<ListedAudit['subject']>): string {
+  return kind === 'row' && id !== null ? `${name} ${id}` : name
 }
 
 type Fact = NonNullable<ListedAudit['before']>[keyof NonNullable<ListedAudit['before']>]

@@ -28,6 +28,8 @@ export interface AuditFilter {
   readonly action?: string | undefined
   /** Changes of subjects with exactly this name. */
   readonly subject?: string | undefined
+  /** Changes of subjects with exactly this id; of a row, its key. */
+  readonly subjectId?: string | undefined
   /** Newest first by default. */
   readonly isOldestFirst?: boolean | undefined
   readonly cursor?: string | undefined
@@ -37,7 +39,7 @@ export interface AuditFilter {
 /** Lists the audit log. @throws WP_STORE_CURSOR */
 export async function listHostAudit(
   { system }: Pick<Host, 'system'>,
-  { since, user, action, subject, isOldestFirst = false, cursor, limit }: AuditFilter,
+  { since, user, action, subject, subjectId, isOldestFirst = false, cursor, limit }: AuditFilter,
 ): Promise<Page<ListedAudit>> {
   const from = since === undefined ? undefined : sortedIdPrefix('aud_', await resolveSince(system, since))
   const byId = user !== undefined && isUuid(user)
@@ -47,6 +49,7 @@ export async function listHostAudit(
     ...(user === undefined ? {} : { user_name: known?.name ?? user }),
     ...(known === undefined ? {} : { user_id: known.id }),
     ...(subject === undefined ? {} : { subject_name: subject }),
+    ...(subjectId === undefined ? {} : { subject_id: subjectId }),
     ...(action === undefined ? {} : action.includes('.') ? { action } : { kind: action }),
   }
   const sort = [['id', isOldestFirst ? 'asc' : 'desc']] as const

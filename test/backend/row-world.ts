@@ -22,6 +22,7 @@ const migration = `
     shop_line:
       columns: { order_id: { type: bigint, references: shop_order }, number: integer, note: { type: text, null: true } }
       key: [order_id, number]
+- add_search: { shop_customer: [name] }
 `
 
 const snapshot = {

@@ -38,6 +38,24 @@ describeEachSystem('rows in the admin API', ({ kind, newSystem }) => {
     )
   })
 
+  test('a table with a search is searched by words', async () => {
+    assert.deepEqual((await world.call('GET /table/System/shop_order')).body.search, [])
+    assert.deepEqual((await world.call('GET /table/System/shop_customer')).body.search, ['name'])
+    const customer = { id: bo, email: 'bo@example.com', name: 'Bo of the fire brigade' }
+    const added = await world.call('POST /table/System/shop_customer/row', customer)
+    const found = async (q: string) => {
+      const { body } = await world.call(`GET /table/System/shop_customer/row?filter=${encodeURIComponent(`q=${q}`)}`)
+      return body.entry.length
+    }
+    assert.deepEqual([await found('FIRE brig*'), await found('water')], [1, 0])
+    await world.call(`DELETE ${row('shop_customer', [bo])}`, undefined, { 'if-match': added.body.etag })
+    const audit = await world.call(`GET /audit?subject=System.shop_customer&subject_id=${bo}`)
+    assert.deepEqual(
+      audit.body.entry.map(({ action }: { action: string }) => action),
+      ['row.delete', 'row.add'],
+    )
+  })
+
   test('rows are added, changed and deleted, with their exact values', async () => {
     const customer = { id: ann, email: 'ann@example.com' }
     const added = await world.call('POST /table/System/shop_customer/row', customer)
@@ -169,7 +187,7 @@ describeEachSystem('rows in the admin API', ({ kind, newSystem }) => {
       JSON.stringify(log),
     )
     const actions = log.map(([action]: string[]) => action)
-    assert.deepEqual(actions, ['row.change', 'row.delete', 'row.change', 'row.add', 'row.add'])
+    assert.deepEqual(actions, ['row.change', 'row.delete', 'row.change', 'row.add', 'row.add', 'row.delete', 'row.add'])
     assert.doesNotMatch(JSON.stringify(body), /example\.com|2026-11-29T10:00:00\.000Z"[^,]*meta/)
   })
 })

@@ -85,6 +85,20 @@ describe('the rows of a table', () => {
     await page.getByRole('cell', { name: 'New 7', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByRole('cell', { name: 'Nwe 7', exact: true }).waitFor()
+    await open(idOf(1007))
+    await panel().getByRole('link', { name: 'Audit log' }).click()
+    await page
+      .getByRole('link', { name: `System.shop_customer · ${idOf(1007)}` })
+      .first()
+      .waitFor()
+    assert.equal(await page.getByRole('cell', { name: 'row.change' }).count(), 2)
+
+    await goTo(page, '/tables/System.shop_customer/rows', 'shop_customer')
+    await page.getByRole('searchbox', { name: 'Search' }).fill('nwe 4321')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Remove filter words: nwe 4321' }).waitFor()
+    await page.getByRole('cell', { name: 'Nwe 4321', exact: true }).waitFor()
+    assert.equal(await page.getByRole('button', { name: /^Open row/ }).count(), 1)
 
     await goTo(page, '/tables/System.shop_order/rows', 'shop_order')
     await page

@@ -35,6 +35,8 @@ export interface DescribedRows {
   /** The columns that a row can be given. */
   readonly writable: readonly string[]
   readonly sortable: readonly string[]
+  /** The columns in which `q` finds words. */
+  readonly search: readonly string[]
   /** The operators by which a list can be filtered, by column. */
   readonly filters: Readonly<Record<string, readonly string[]>>
   readonly methods: Readonly<Record<RowOperation, DescribedRowMethod>>
@@ -67,6 +69,9 @@ export function describeRows(describe: NonNullable<ActionClass['describe']>, pla
   const columns = shown.map(({ name }) => name)
   const sortable = shown.filter((one) => one.isSortable).map(({ name }) => name)
   const writable = columns.filter((name) => name !== internal && isWritable(table.columns[name]!))
+  const search = Object.hasOwn(table.columns, 'q')
+    ? []
+    : (table.search?.columns.filter((one) => columns.includes(one)) ?? [])
   const config = {
     connection: place.connection,
     table: place.name,
@@ -76,6 +81,7 @@ export function describeRows(describe: NonNullable<ActionClass['describe']>, pla
     sortable,
     filter: shown.filter((one) => one.isFilterable).map(({ name }) => name),
     limit: { default: rowsPerPage, max: maxRowsPerPage },
+    ...(search.length > 0 && { search }),
     ...makeJsonLimits(table, columns),
   }
   const methodOf = (operation: RowOperation, more: object = {}): DescribedRowMethod => {
@@ -93,7 +99,7 @@ export function describeRows(describe: NonNullable<ActionClass['describe']>, pla
   const filters = listFilters(methods.list)
   const describeImport = (upsert: readonly string[]) =>
     methodOf('insert', { bulk: rowsPerBatch, ...(upsert.length > 0 && { upsert }) })
-  return { table, key, internal, columns, hidden, writable, sortable, filters, methods, describeImport }
+  return { table, key, internal, columns, hidden, writable, sortable, search, filters, methods, describeImport }
 }
 
 /** Finds what identifies a row: the key, a unique constraint without nulls, or the place where the database stores it. */

@@ -170,6 +170,8 @@ const audit = defineRoute({
       user: Type.Optional(filterText),
       /** The exact name of what was changed: a user, client or variable, the id of a token or delivery. */
       subject: Type.Optional(filterText),
+      /** The id of the subject; of a row, its key. */
+      subject_id: Type.Optional(filterText),
       /** For example `user.add`. */
       action: Type.Optional(filterText),
       /** All actions on subjects of a kind, for example `user`. */
@@ -196,10 +198,11 @@ const audit = defineRoute({
     }),
   ),
   async handle({ host, query }) {
-    const { user, subject, action, kind, cursor, sort } = query
+    const { user, subject, subject_id: subjectId, action, kind, cursor, sort } = query
     const filter = {
       user,
       subject,
+      subjectId,
       action: action ?? kind,
       cursor,
       isOldestFirst: sort === 'at',

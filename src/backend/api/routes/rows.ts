@@ -56,6 +56,8 @@ const describe = defineRoute({
     columns: Type.Array(column),
     /** The columns that are not shown, with the reason. */
     hidden: Type.Array(record({ name: text, reason: text })),
+    /** The columns in which `q` finds words. */
+    search: texts,
     key: texts,
     /** The column by which the database itself identifies rows of a table without a key. */
     internal: maybeText,
@@ -219,7 +221,7 @@ function formatRow({ etag, values: of }: TaggedRow): Static<typeof row> {
 }
 
 function formatTable({ options }: RowTable) {
-  const { table, columns, hidden, key, internal, methods, filters, sortable } = options
+  const { table, columns, hidden, key, internal, methods, filters, sortable, search } = options
   const reasonOf = (operation: 'insert' | 'change' | 'delete') => {
     const method = methods[operation]
     return 'problem' in method ? method.problem : null
@@ -232,6 +234,7 @@ function formatTable({ options }: RowTable) {
       operators: [...(filters[one] ?? [])],
     })),
     hidden: [...hidden],
+    search: [...search],
     key: [...key],
     internal: internal ?? null,
     unique: [...(table.key === undefined ? [] : [table.key]), ...(table.unique ?? [])].map((names) => [...names]),

@@ -33,10 +33,17 @@ export function isFullAdministrator(scopes: readonly string[]): boolean {
   return backendScopes.every((scope) => scopes.includes(scope))
 }
 
-/** A link to the changes of a user or client. */
-export function AuditLink({ subject }: { readonly subject: string }) {
+interface AuditLinkProps {
+  readonly subject: string
+  /** The key of a row. */
+  readonly id?: string
+}
+
+/** A link to the changes of a user, client or row. */
+export function AuditLink({ subject, id }: AuditLinkProps) {
+  const search = { subject, ...(id !== undefined && { subject_id: id }) }
   return (
-    <Button variant="subtle" color="gray" renderRoot={(props) => <Link to="/audit" search={{ subject }} {...props} />}>
+    <Button variant="subtle" color="gray" renderRoot={(props) => <Link to="/audit" search={search} {...props} />}>
       {accessTexts.auditLog}
     </Button>
   )

@@ -17,13 +17,14 @@ const texts = {
   action: 'Action',
   kind: 'Kind',
   subject: 'Subject',
+  subjectId: 'Id or key',
   change: 'Change',
   by: 'By',
   how: 'How',
   at: 'When',
   hows: { command: 'command', http: 'HTTP' },
   empty: 'No changes yet',
-  emptyText: 'Changes to users, clients, tokens, subscriptions and releases appear here.',
+  emptyText: 'Changes to users, clients, tokens, subscriptions, releases and rows appear here.',
 } as const
 
 type Audit = Entry<'GET /audit'>
@@ -38,6 +39,8 @@ const kinds = [
   'cronjob',
   'release',
   'variable',
+  'migration',
+  'row',
   'key',
   'secret',
   'issuer',
@@ -79,6 +82,7 @@ export function Page() {
       filters={[
         { name: 'kind', label: texts.kind, options: Object.fromEntries(kinds.map((kind) => [kind, kind])) },
         { name: 'subject', label: texts.subject },
+        { name: 'subject_id', label: texts.subjectId },
         { name: 'user', label: texts.by },
         { name: 'since', label: since, options: spans },
       ]}
@@ -103,6 +107,13 @@ function Subject({ entry: { kind, subject } }: { readonly entry: Audit }) {
     return (
       <Link to="/subscriptions/$id" params={{ id: name }}>
         {text}
+      </Link>
+    )
+  }
+  if (kind === 'row') {
+    return (
+      <Link to="/tables/$name/rows" params={{ name }} search={{}}>
+        <CutText text={id === null ? name : `${name} · ${id}`} />
       </Link>
     )
   }

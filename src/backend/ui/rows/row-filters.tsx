@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { tableTexts } from '../components/data-table-texts.ts'
 import type { ListState } from '../components/use-list-query.ts'
 import { orderColumns, type Description, type RowColumn } from './row-values.ts'
+import { RowSearch } from './row-search.tsx'
 import { filterTexts as texts } from './row-texts.ts'
 
 interface RowFiltersProps {
@@ -18,6 +19,16 @@ export function RowFilters({ description, state }: RowFiltersProps) {
     state.set({ filter: new URLSearchParams(filters.filter((_, at) => at !== index)).toString() })
   return (
     <>
+      {description.search.length > 0 ? (
+        <RowSearch
+          columns={description.search}
+          onSearch={(words) =>
+            state.set({
+              filter: new URLSearchParams([...filters.filter(([name]) => name !== 'q'), ['q', words]]).toString(),
+            })
+          }
+        />
+      ) : null}
       <AddFilter
         key={state.query['filter']}
         columns={orderColumns(description).filter(({ operators }) => operators.length > 0)}
@@ -43,6 +54,7 @@ export function RowFilters({ description, state }: RowFiltersProps) {
 }
 
 function describeFilter(name: string, value: string): string {
+  if (name === 'q') return texts.words(value)
   const [column = '', operator = 'eq'] = name.split('.')
   if (operator === 'null') return `${column} ${value === 'true' ? texts.isNull : texts.isNotNull}`
   return `${column} ${texts.operators[operator] ?? operator} ${value}`

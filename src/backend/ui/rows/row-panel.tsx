@@ -2,9 +2,11 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call, callWithEtag } from '../api/call.ts'
+import { AuditLink } from '../components/access.tsx'
 import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { SaveForm } from '../components/save-form.tsx'
+import { useHasScope } from '../shell/scope-gate.tsx'
 import { ReferenceLink } from './cell.tsx'
 import { RowField } from './row-field.tsx'
 import { filterBy, keyOf, nameRow, orderColumns, type Description, type Row, type TablePlace } from './row-values.ts'
@@ -26,6 +28,7 @@ export function RowPanel({ place, description, row, onDone, onClose }: RowPanelP
   const columns = orderColumns(description)
   const edit = useRowEdit(columns, row)
   const isNew = row === undefined
+  const canAudit = useHasScope('backend.admin')
   const problem = isNew ? description.fixed.insert : description.fixed.change
   const save = async (): Promise<RowChange> => {
     const changed = await edit.save(async (values, ifMatch) => {
@@ -71,8 +74,13 @@ export function RowPanel({ place, description, row, onDone, onClose }: RowPanelP
           {fields}
         </SaveForm>
       )}
-      {isNew || description.fixed.delete !== null ? null : (
-        <DeleteRow place={place} description={description} row={row} onDone={onDone} />
+      {isNew ? null : (
+        <div className="row-actions">
+          {description.fixed.delete === null ? <DeleteRow {...{ place, description, row, onDone }} /> : null}
+          {canAudit ? (
+            <AuditLink subject={`${place.connection}.${place.table}`} id={nameRow(description, row)} />
+          ) : null}
+        </div>
       )}
     </Dialog>
   )
@@ -116,7 +124,7 @@ function DeleteRow({ place, description, row, onDone }: ExistingRowProps & Pick<
   const key = nameRow(description, row)
   const children = description.referring.filter(({ on_delete: rule }) => rule !== null && rule !== 'restrict')
   return (
-    <div className="row-delete">
+    <>
       <Button variant="subtle" color="var(--bad)" onClick={() => setAsking(true)}>
         {texts.delete}
       </Button>
@@ -136,6 +144,6 @@ function DeleteRow({ place, description, row, onDone }: ExistingRowProps & Pick<
           <p>{texts.deleteText}</p>
         </ConfirmDialog>
       ) : null}
-    </div>
+    </>
   )
 }
