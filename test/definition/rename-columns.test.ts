@@ -149,6 +149,24 @@ test('columns of embedded rows follow those of the table of their action', () =>
   assert.equal(uses.length, 2)
 })
 
+test('columns of a row that is embedded without an action follow those of the table that is referred to', () => {
+  const text = embedding.replace('from: Authors, by', 'by').replace('  Authors:', '  People:')
+  using project = makeProject({ 'waypost.yml': text })
+  const change = (column: string) => {
+    const wanted = { connection: 'System', table: 'author', classes, columns: new Map([['name', 'label']]) }
+    const referring = [{ columns: [column], table: 'book' }]
+    return renameColumns(openEditing(project.root), { ...wanted, referring }).files.get('waypost.yml')
+  }
+  const own = text.replace('table: author, columns: [id, name]', 'table: author, columns: [id, label]')
+  assert.equal(change('editor_id'), own)
+  assert.equal(
+    change('author_id'),
+    own
+      .replaceAll('author.name', 'author.label')
+      .replace('author_id, columns: [id, name]', 'author_id, columns: [id, label]'),
+  )
+})
+
 test('columns exchange their names', () => {
   using project = makeProject({
     'waypost.yml':

@@ -3,7 +3,7 @@ import type { ClassCatalog } from '../class-catalog.ts'
 import { findTablesInConfig, type ConfigName } from '../config-annotations.ts'
 import { remove, renameKey, replaceText } from './change-entry.ts'
 import { collectEdited, type EditedFiles } from './edit-definition.ts'
-import { findOtherColumns, type TableName } from './embedded-columns.ts'
+import { findOtherColumns, type Referring, type TableName } from './embedded-columns.ts'
 import { childrenOf, linksOf, openFile, pointerTo, type Cursor, type Editing } from './editing.ts'
 import { listReached } from './references.ts'
 import { placeOf } from './find-value.ts'
@@ -36,6 +36,8 @@ export interface ColumnUse extends Use {
 export interface TableColumns {
   readonly connection: string
   readonly table: string
+  /** The references of tables to this one, also of itself. */
+  readonly referring?: readonly Referring[] | undefined
   /** The configs of all classes: they say what names a column. */
   readonly classes: ClassCatalog
 }

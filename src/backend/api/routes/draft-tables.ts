@@ -7,6 +7,7 @@ import type { PlannedDraft } from '../../draft/planned-draft.ts'
 import type { DraftFiles, FileChange } from '../../draft/file-change.ts'
 import type { DesignRequest, DraftTables, PlannedMigration, PlannedTableApi } from '../../draft/draft-tables.ts'
 import { invertFiles, listEdited } from '../../draft/plan-edits.ts'
+import { findReferring } from '../../rows/find-referring.ts'
 import { saveChange } from '../../draft/save-changes.ts'
 import { errors } from '../../errors.ts'
 import { defineRoute } from '../route.ts'
@@ -217,7 +218,8 @@ async function planTable(
   const { change, renamed, dropped, added, problems } = migration
   const { connection, table = '', design: wanted } = request
   const isUsed = renamed.size > 0 || dropped.length > 0 || added.length > 0 || wanted === undefined
-  const known = { connection, table, classes: isUsed ? await loadClasses(draft) : { connections: {}, actions: {} } }
+  const referring = findReferring(migration.tables, table)
+  const known = { connection, table, referring, classes: isUsed ? await loadClasses(draft) : { connections: {}, actions: {} } }
   const named = await refuseAsProblem(() =>
     draft.thread.ask('columns', {
       ...known,

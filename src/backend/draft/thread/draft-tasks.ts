@@ -18,6 +18,7 @@ import {
   type LocatedDefinition,
   type Location,
   type LostUse,
+  type TableColumns,
   type Texts,
 } from '../../../definition/index.ts'
 import type { HtmlRoutes } from '../../../host/index.ts'
@@ -160,6 +161,7 @@ export const draftTasks = {
       texts: Texts
       connection: string
       table: string
+      referring: TableColumns['referring']
       classes: ClassCatalog
       renamed: readonly (readonly [string, string])[]
       dropped: readonly string[]

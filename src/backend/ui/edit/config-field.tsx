@@ -1,5 +1,5 @@
 import { ColorField } from './color-field.tsx'
-import { numberOf, typeOf } from './config-schema.ts'
+import { namesOf, numberOf, typeOf } from './config-schema.ts'
 import type { DraftEdit } from './draft-edit.ts'
 import {
   describeValue,
@@ -10,7 +10,7 @@ import {
   TextField,
   type FieldProps,
 } from './fields.tsx'
-import { NamePicker, VariableMenu, type NameKind } from './pickers.tsx'
+import { NamePicker, VariableMenu } from './pickers.tsx'
 import { isMap, type Json } from './values.ts'
 import { fieldTexts as texts } from './field-texts.ts'
 
@@ -52,7 +52,7 @@ interface ConfigFieldProps extends ConfigTextProps {
 export function ConfigField({ field, schema, root, variables }: ConfigFieldProps) {
   if (Array.isArray(schema['enum']))
     return <SelectField {...field} {...fallbackText(schema)} options={schema['enum'].map(describeValue)} />
-  const kind = schema['x-waypost'] as NameKind | undefined
+  const kind = namesOf(schema)
   if (kind !== undefined) return <NamePicker {...field} kind={kind} {...contextOf(field.edit, field.at, root)} />
   switch (typeOf(schema)) {
     case 'boolean':
@@ -83,5 +83,10 @@ export function contextOf(edit: DraftEdit, at: string, root: string) {
     return undefined
   }
   const connection = find('connection')
-  return { ...(connection === undefined ? {} : { connection }), table: find('table') }
+  return {
+    ...(connection === undefined ? {} : { connection }),
+    table: find('table'),
+    from: find('from') || undefined,
+    by: find('by'),
+  }
 }

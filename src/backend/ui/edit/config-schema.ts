@@ -69,6 +69,13 @@ export function isKindOf(value: unknown, schema: Json): boolean {
   }
 }
 
+const embeddedKinds: Readonly<Record<string, NameKind>> = { either: 'reference', column: 'embedded', sort: 'embedded' }
+
+/** The kind of names that a text of a config is one of; undefined for other values. */
+export function namesOf(schema: Json): NameKind | undefined {
+  return (schema['x-waypost'] as NameKind | undefined) ?? embeddedKinds[String(schema['x-waypost-other'])]
+}
+
 export function typeOf(schema: Json): string | undefined {
   const { type } = schema
   if (typeof type === 'string') return type

@@ -7,6 +7,7 @@ import { definitionQuery, tablesQuery, type Definition } from '../api/definition
 import { FormDialog } from '../components/form-dialog.tsx'
 import { isBackendScope, useScopes } from '../components/access.tsx'
 import { useServerDraft } from './draft.ts'
+import { listEmbedded, type EmbeddedKind } from './embedded-names.ts'
 import { NameEntry } from './entry-dialogs.tsx'
 import { inputProps, ListField, listOf, SelectField, type FieldProps } from './fields.tsx'
 import { useChoices } from './choices.tsx'
@@ -30,20 +31,28 @@ export type NameKind =
   | 'sort'
   | 'filter'
   | 'action'
+  | EmbeddedKind
 
 interface NamesContext {
   /** For tables; System by default. */
   readonly connection?: string
   /** For columns. */
   readonly table?: string | undefined
+  /** For columns of embedded rows: the action that they are from, and the column that refers to them or to this table. */
+  readonly from?: string | undefined
+  readonly by?: string | undefined
 }
 
 /** The names of a kind that the definition contains, for choices. */
-export function useNames(kind: NameKind, { connection = 'System', table }: NamesContext = {}): readonly string[] {
-  const isTable = ['table', 'column', 'sort', 'filter'].includes(kind)
+export function useNames(
+  kind: NameKind,
+  { connection = 'System', table, from, by }: NamesContext = {},
+): readonly string[] {
+  const isEmbedded = kind === 'reference' || kind === 'embedded'
+  const isTable = isEmbedded || ['table', 'column', 'sort', 'filter'].includes(kind)
   const definition = useQuery({
     ...definitionQuery,
-    enabled: ['schema', 'event', 'rate', 'action'].includes(kind),
+    enabled: isEmbedded || ['schema', 'event', 'rate', 'action'].includes(kind),
   }).data
   const tables = useQuery({
     ...tablesQuery,
@@ -63,6 +72,9 @@ export function useNames(kind: NameKind, { connection = 'System', table }: Names
     case 'sort':
     case 'filter':
       return inConnection.find(({ name }) => name === table)?.columns.map(({ name }) => name) ?? []
+    case 'reference':
+    case 'embedded':
+      return listEmbedded(kind, { tables: inConnection, actions: definition?.actions ?? [] }, { table, from, by })
     case 'connection':
       return connections?.entry.map(({ name }) => name) ?? []
     case 'scope':
@@ -72,7 +84,7 @@ export function useNames(kind: NameKind, { connection = 'System', table }: Names
   }
 }
 
-type DefinedKind = Exclude<NameKind, 'table' | 'column' | 'sort' | 'filter' | 'connection' | 'scope'>
+type DefinedKind = Exclude<NameKind, EmbeddedKind | 'table' | 'column' | 'sort' | 'filter' | 'connection' | 'scope'>
 
 function listDefined(definition: Definition, kind: DefinedKind): readonly string[] {
   switch (kind) {
@@ -93,8 +105,8 @@ interface PickerProps extends FieldProps, NamesContext {
 }
 
 /** Chooses one name of a kind. */
-export function NamePicker({ kind, connection, table, ...field }: PickerProps) {
-  const names = useNames(kind, { ...(connection === undefined ? {} : { connection }), table })
+export function NamePicker({ kind, connection, table, from, by, ...field }: PickerProps) {
+  const names = useNames(kind, { ...(connection === undefined ? {} : { connection }), table, from, by })
   return <SelectField {...field} options={names} />
 }
 
@@ -103,8 +115,8 @@ export function NamesPicker({ kind, ...field }: PickerProps) {
   return kind === 'scope' ? <ScopesPicker {...field} /> : <OtherNames kind={kind} {...field} />
 }
 
-function OtherNames({ kind, connection, table, ...field }: PickerProps) {
-  const names = useNames(kind, { ...(connection === undefined ? {} : { connection }), table })
+function OtherNames({ kind, connection, table, from, by, ...field }: PickerProps) {
+  const names = useNames(kind, { ...(connection === undefined ? {} : { connection }), table, from, by })
   return <ListField {...field} options={names} />
 }
 

@@ -1,11 +1,21 @@
 import { SegmentedControl } from '@mantine/core'
 import { useState, type ReactNode } from 'react'
 import { ConfigField, ConfigText, contextOf } from './config-field.tsx'
-import { choicesOf, describeChoice, emptyOf, isKindOf, isVariable, textOf, toSchema, typeOf } from './config-schema.ts'
+import {
+  choicesOf,
+  describeChoice,
+  emptyOf,
+  isKindOf,
+  isVariable,
+  namesOf,
+  textOf,
+  toSchema,
+  typeOf,
+} from './config-schema.ts'
 import type { DraftEdit } from './draft-edit.ts'
 import { describeValue, JsonField, ListField, LooseText, type FieldProps } from './fields.tsx'
 import { AddButton, Legend, NewKey, RemoveButton } from './form-group.tsx'
-import { NamesPicker, useNames, type NameKind } from './pickers.tsx'
+import { NamesPicker, useNames } from './pickers.tsx'
 import { useFlaws } from './use-flaws.ts'
 import { isMap, pointerOf, type Json } from './values.ts'
 import { fieldTexts as texts } from './field-texts.ts'
@@ -164,7 +174,7 @@ function Node(node: NodeProps): ReactNode {
     return <Node {...node} schema={{ ...schema, anyOf: undefined, ...plain[0] }} />
   }
   if (choices !== undefined) return <Alternatives {...node} choices={choices} />
-  const isNamed = Array.isArray(schema['enum']) || schema['x-waypost'] !== undefined
+  const isNamed = Array.isArray(schema['enum']) || namesOf(schema) !== undefined
   const type = isNamed ? undefined : typeOf(schema)
   if (type === 'array') return <List {...node} field={field} />
   if (type === 'object') return <ObjectNode {...node} field={field} />
@@ -174,7 +184,7 @@ function Node(node: NodeProps): ReactNode {
 function List({ field, ...node }: NodeProps & { readonly field: FieldProps }) {
   const { edit, at, schema, label, root } = node
   const items = toSchema(schema['items'])
-  const kind = items['x-waypost'] as NameKind | undefined
+  const kind = namesOf(items)
   if (kind !== undefined) return <NamesPicker {...field} kind={kind} {...contextOf(edit, at, root)} />
   if (typeOf(items) === 'string')
     return (
@@ -223,7 +233,7 @@ function Entries({ edit, at, schema, label, root, variables }: NodeProps) {
   const value = edit.get(at)
   const entries = Object.entries(isMap(value) ? value : {})
   const names = toSchema(schema['propertyNames'])
-  const kind = names['x-waypost'] as NameKind | undefined
+  const kind = namesOf(names)
   const inner = isMap(schema['additionalProperties']) ? schema['additionalProperties'] : undefined
   const [added, setAdded] = useState<string>()
   const known = useNames(kind ?? 'scope', contextOf(edit, at, root))
