@@ -47,7 +47,7 @@ export async function openTestProject(folder: string, { hasSeeds = false } = {})
     if (built.types === 'replaced') process.stderr.write(`${typesReplaced}\n`)
     assertUnmocked(project.root, release)
     reportFiles(built, release)
-    if (variable(readEnvironment(), 'NODE_V8_COVERAGE') !== undefined) showSourceFiles(project.root)
+    showCoverage(project.root)
     const plugins = await loadReleasePlugins({ folder }, release)
     const seeds = hasSeeds ? await buildSeeds(folder, builder, built) : undefined
     return makeTestProject(folder, { release, plugins }, seeds)
@@ -122,8 +122,25 @@ function reportFiles({ project: { root }, files, pluginFiles }: BuiltProject, re
  * @throws WP_PROJECT_TEST_MOCKED
  */
 function assertUnmocked(root: string, release: BuiltRelease): void {
-  const given = [...process.execArgv, variable(readEnvironment(), 'NODE_OPTIONS') ?? '']
-  if (!given.some((one) => one.includes('--experimental-test-module-mocks'))) return
+  if (!hasNodeOption('--experimental-test-module-mocks')) return
   const mocked = listSources(root, release).find((url) => import.meta.resolve(url).includes('node-test-mock='))
   if (mocked !== undefined) throw errors.WP_PROJECT_TEST_MOCKED({ file: decodeURI(mocked.slice(rootUrl(root).length)) })
+}
+
+let isUnmappedNoted = false
+
+/** Makes lines of actions visible to coverage, and says why they would be missing in the report of `node --test`. */
+function showCoverage(root: string): void {
+  const reports = variable(readEnvironment(), 'NODE_V8_COVERAGE')
+  if (reports === undefined) return
+  showSourceFiles(root)
+  // The name of the folder that `node --test` makes; c8 always reads source maps.
+  const isOfNode = path.basename(reports).startsWith('node-coverage-')
+  if (isUnmappedNoted || !isOfNode || hasNodeOption('--enable-source-maps')) return
+  isUnmappedNoted = true
+  process.stderr.write('The coverage of Node has no actions without --enable-source-maps. See docs/testing.md.\n')
+}
+
+function hasNodeOption(name: string): boolean {
+  return [...process.execArgv, variable(readEnvironment(), 'NODE_OPTIONS') ?? ''].some((one) => one.includes(name))
 }
