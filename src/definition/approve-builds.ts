@@ -4,25 +4,31 @@ import { isMap, isSeq, parseDocument } from 'yaml'
 const buildLists = ['ignoredBuiltDependencies', 'onlyBuiltDependencies', 'neverBuiltDependencies']
 
 /**
- * Returns `pnpm-workspace.yaml` with a decision about esbuild, for every version of pnpm, and with its comments. It stays as
- * it is if it contains one, or if it is not valid.
+ * Returns `pnpm-workspace.yaml` with decisions about install scripts, for every version of pnpm, and with its comments. A
+ * decision that it contains stays, and so does a file that is not valid.
+ * @param scripts whether packages need their install scripts, by name
  */
-export function approveBuilds(before: string): string {
+export function approveBuilds(before: string, scripts: Readonly<Record<string, boolean>>): string {
+  return Object.entries(scripts).reduce((text, [name, isNeeded]) => approveBuild(text, name, isNeeded), before)
+}
+
+function approveBuild(before: string, name: string, isNeeded: boolean): string {
   const document = parseDocument(before)
   if (document.errors.length > 0 || !(document.contents === null || isMap(document.contents))) return before
   const settings = (document.toJS() ?? {}) as Readonly<Record<string, unknown>>
-  const { allowBuilds, ignoredBuiltDependencies: ignored } = settings
-  const names = [...Object.keys(allowBuilds ?? {}), ...buildLists.flatMap((list) => settings[list] ?? [])]
-  if (names.some((name) => typeof name === 'string' && /^esbuild(?:@|$)/.test(name))) return before
+  const { allowBuilds } = settings
+  const decided = [...Object.keys(allowBuilds ?? {}), ...buildLists.flatMap((list) => settings[list] ?? [])]
+  if (decided.some((one) => one === name || (typeof one === 'string' && one.startsWith(`${name}@`)))) return before
   document.contents ??= document.createNode({}) as never
+  const older = isNeeded ? 'onlyBuiltDependencies' : 'ignoredBuiltDependencies'
   for (const [key, value, entry] of [
-    ['allowBuilds', allowBuilds, { esbuild: false }],
-    ['ignoredBuiltDependencies', ignored, ['esbuild']],
+    ['allowBuilds', allowBuilds, { [name]: isNeeded }],
+    [older, settings[older], [name]],
   ] as const) {
     const list = document.get(key, true)
     if (value === undefined || value === null) document.set(key, entry)
-    else if (isMap(list) && !Array.isArray(entry)) list.set('esbuild', false)
-    else if (isSeq(list) && Array.isArray(entry)) list.add('esbuild')
+    else if (isMap(list) && !Array.isArray(entry)) list.set(name, isNeeded)
+    else if (isSeq(list) && Array.isArray(entry)) list.add(name)
     else return before
   }
   return document.toString({ lineWidth: 0, indentSeq: !/^- /m.test(before) })

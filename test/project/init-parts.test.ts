@@ -6,8 +6,9 @@ import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
 import Init from '../../commands/init.ts'
 import { approveBuilds } from '../../src/definition/index.ts'
-import { readEnvFile } from '../../src/kit/index.ts'
+import { readEnvFile, type PackageManager } from '../../src/kit/index.ts'
 import { initProject, listParts } from '../../src/project/index.ts'
+import { readRegistry } from '../../src/project/init/registry.ts'
 
 let home: string
 before(async () => {
@@ -33,8 +34,9 @@ test('a new project has deployment files with its own name', async () => {
   for (const text of [compose, dockerfile]) assert.doesNotMatch(text, /project>|server>|my-scopes/)
 })
 
-test('the settings of a pnpm workspace get a decision about esbuild once, beside what they contain', () => {
-  const read = (text: string) => parse(approveBuilds(text)) as unknown
+test('the settings of a pnpm workspace get decisions about install scripts once, beside what they contain', () => {
+  const approve = (text: string) => approveBuilds(text, { esbuild: false })
+  const read = (text: string) => parse(approve(text)) as unknown
   const decided = { allowBuilds: { esbuild: false }, ignoredBuiltDependencies: ['esbuild'] }
   assert.deepEqual(read('packages:\n  - apps/*\n'), { packages: ['apps/*'], ...decided })
   assert.deepEqual(read('# Builds\nallowBuilds:\n  sharp: true\npackages: [a]'), {
@@ -43,7 +45,7 @@ test('the settings of a pnpm workspace get a decision about esbuild once, beside
     allowBuilds: { esbuild: false, sharp: true },
   })
   assert.equal(
-    approveBuilds('# Ours\npackages:\n- a # main\nignoredBuiltDependencies:\n- sharp\nallowBuilds:\n    sharp: true\n'),
+    approve('# Ours\npackages:\n- a # main\nignoredBuiltDependencies:\n- sharp\nallowBuilds:\n    sharp: true\n'),
     '# Ours\npackages:\n- a # main\nignoredBuiltDependencies:\n- sharp\n- esbuild\nallowBuilds:\n  sharp: true\n  esbuild: false\n',
   )
   assert.deepEqual(read('allowBuilds:\ncatalog:\n  esbuild: ^0.27\n'), { ...decided, catalog: { esbuild: '^0.27' } })
@@ -53,7 +55,13 @@ test('the settings of a pnpm workspace get a decision about esbuild once, beside
     'allowBuilds: [a\n',
     'allowBuilds: 1\n',
   ]
-  for (const text of [approveBuilds(''), ...unchanged]) assert.equal(approveBuilds(text), text)
+  for (const text of [approve(''), ...unchanged]) assert.equal(approve(text), text)
+  assert.deepEqual(parse(approveBuilds('packages: [a]', { esbuild: false, node: true })), {
+    packages: ['a'],
+    allowBuilds: { esbuild: false, node: true },
+    ignoredBuiltDependencies: ['esbuild'],
+    onlyBuiltDependencies: ['node'],
+  })
 })
 
 test('init uses the package manager that called it or that manages the folder, with its settings', async () => {
@@ -73,6 +81,8 @@ test('init uses the package manager that called it or that manages the folder, w
     ],
     ['', { 'bun.lock': '' }, 'bun install'],
     ['npm/11.0.0 node/v26', {}, 'npm install'],
+    ['yarn/1.22.22 npm/? node/v26', {}, 'yarn install'],
+    ['yarn/4.9.1 npm/? node/v26', { '.yarnrc.yml': 'nodeLinker: pnp' }, 'yarn install'],
   ]
   try {
     for (const [index, [by, around, called]] of rows.entries()) {
@@ -94,6 +104,11 @@ test('init uses the package manager that called it or that manages the folder, w
         settings !== undefined && (parse(settings) as { allowBuilds: object }).allowBuilds !== undefined,
         index === 0,
       )
+      const yarn = await readFile(path.join(folder, '.yarnrc.yml'), 'utf8').catch(() => undefined)
+      assert.equal(
+        yarn !== undefined && (parse(yarn) as { nodeLinker: string }).nodeLinker === 'node-modules',
+        index === 1,
+      )
       const comments = {
         'waypost.yml': '../node_modules/waypost/waypost.schema.json',
         'resources/schema.yml': '../../node_modules/waypost/waypost-schemas.schema.json',
@@ -110,6 +125,41 @@ test('init uses the package manager that called it or that manages the folder, w
       if (value === undefined) delete process.env[name]
       else process.env[name] = value
     }
+  }
+})
+
+test('where packages come from is asked of the package manager', async () => {
+  const bin = path.join(home, 'asked')
+  await mkdir(bin)
+  const answers = {
+    npm: `[ "$*" = "config list --json" ] && echo '{ "registry": "http://npm.test/", "https-proxy": "http://proxy.test" }'`,
+    pnpm: `[ "$*" = "config list --json" ] && echo '{ "registry": "http://pnpm.test/" }'`,
+    yarn: `case $3 in npmRegistryServer) echo http://yarn.test;; httpsProxy) echo http://secure.test;; *) echo undefined;; esac`,
+    bun: 'exit 1',
+  }
+  for (const [name, script] of Object.entries(answers))
+    await writeFile(path.join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  const { PATH } = process.env
+  try {
+    process.env['PATH'] = `${bin}:${PATH}`
+    const read = async (manager: PackageManager) => {
+      const { url, proxies } = await readRegistry(manager, home)
+      return [url, proxies['https_proxy']]
+    }
+    const { https_proxy: usual } = process.env
+    assert.deepEqual(await read('npm'), ['http://npm.test/', 'http://proxy.test'])
+    assert.deepEqual(await read('bun'), ['http://npm.test/', 'http://proxy.test'])
+    assert.deepEqual(await read('pnpm'), ['http://pnpm.test/', usual])
+    assert.deepEqual(await read('yarn'), ['http://yarn.test', 'http://secure.test'])
+    await writeFile(
+      path.join(bin, 'yarn'),
+      '#!/bin/sh\n[ $3 = registry ] && echo http://yarn1.test || echo undefined\n',
+    )
+    assert.deepEqual(await read('yarn'), ['http://yarn1.test', usual])
+    process.env['PATH'] = home
+    assert.deepEqual(await read('bun'), ['https://registry.npmjs.org/', usual])
+  } finally {
+    Object.assign(process.env, { PATH })
   }
 })
 

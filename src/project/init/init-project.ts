@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { approveBuilds } from '../../definition/index.ts'
 import {
   findPackageManager,
   installation,
@@ -16,6 +15,7 @@ import { assertBuildable } from '../find-project.ts'
 import { copyFiles } from './copy-files.ts'
 import { fillPackage, packageName } from './fill-package.ts'
 import { install, type InstallResult } from './install.ts'
+import { findAbove, writeManagerSettings } from './manager-settings.ts'
 import { addParts, usesWaypost, partsFolder } from './parts.ts'
 
 export interface InitOptions {
@@ -54,7 +54,8 @@ const templates = path.join(installation, 'templates')
 export async function initProject(options: InitOptions): Promise<InitReport> {
   const { folder, parts = [], onWait } = options
   assertBuildable(folder)
-  const manager = findPackageManager(folder, variable(readEnvironment(), 'npm_config_user_agent'))
+  const agent = variable(readEnvironment(), 'npm_config_user_agent')
+  const manager = findPackageManager(folder, agent)
   if (parts.length > 0 && options.template === undefined && usesWaypost(folder)) {
     const { files: added, left } = await addParts(folder, parts)
     return { folder, manager, template: undefined, files: [], added, left, installedMs: undefined }
@@ -65,24 +66,11 @@ export async function initProject(options: InitOptions): Promise<InitReport> {
   const { files } = await copyFiles({ source, folder, fill: (target, text) => fill(target, text, folder) })
   const written: string[] = template === 'host' && parts.length === 0 ? [...(await writeHostEnvironment(folder))] : []
   const { files: added, left } = await addParts(folder, parts)
-  if (manager === 'pnpm') written.push(...(await writePnpmSettings(folder)))
+  written.push(...(await writeManagerSettings(folder, manager, agent)))
   const how = { manager, ...(onWait && { onWait }) }
   const installed = options.install ? await install(folder, how) : { installedMs: undefined }
   await findHoistedSchemas(folder, ['waypost.yml', ...files])
   return { folder, manager, template, files: [...written, ...files], added, left, ...installed }
-}
-
-/**
- * Says that esbuild needs no install script, because the package of its platform contains the program. Without that,
- * pnpm fails. In a workspace, pnpm reads only the settings at its root.
- */
-async function writePnpmSettings(folder: string): Promise<readonly string[]> {
-  const file = findAbove(folder, 'pnpm-workspace.yaml') ?? path.join(folder, 'pnpm-workspace.yaml')
-  const before = existsSync(file) ? await readFile(file, 'utf8') : '# esbuild works without its install script.\n'
-  const text = approveBuilds(before)
-  if (text === before) return []
-  await writeFile(file, text)
-  return [path.relative(folder, file)]
 }
 
 const schemaFolder = 'node_modules/waypost'
@@ -100,14 +88,6 @@ async function findHoistedSchemas(folder: string, files: readonly string[]): Pro
     const changed = text.replace(own, () => `$schema=${hoisted}/`)
     if (changed !== text) await writeFile(full, changed)
   }
-}
-
-/** Returns the file of a name in a folder or the nearest one above it. */
-function findAbove(folder: string, name: string): string | undefined {
-  const file = path.join(folder, name)
-  if (existsSync(file)) return file
-  const above = path.dirname(folder)
-  return above === folder ? undefined : findAbove(above, name)
 }
 
 /** Writes the files around a definition that a project needs: those that are missing. */

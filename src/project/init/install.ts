@@ -1,7 +1,7 @@
-import { execFile, spawn } from 'node:child_process'
-import { promisify } from 'node:util'
-import { messageOf, readEnvironment, type PackageManager, type Variables } from '../../kit/index.ts'
+import { spawn } from 'node:child_process'
+import { messageOf, readEnvironment, type PackageManager } from '../../kit/index.ts'
 import { loadFetch, readProxies } from '../../outbound/index.ts'
+import { readRegistry } from './registry.ts'
 
 export interface InstallResult {
   /** How long it took, in milliseconds; undefined if nothing was installed. */
@@ -36,7 +36,12 @@ export async function install(folder: string, { manager, onWait }: InstallOption
   const startedAt = performance.now()
   const output: string[] = []
   const installing = new AbortController()
-  if (onWait !== undefined) void noteSilence(folder, installing.signal, onWait)
+  let isSilent = false
+  const noteWait = (message: string) => {
+    isSilent = true
+    onWait?.(message)
+  }
+  if (onWait !== undefined) void noteSilence({ folder, manager, installing: installing.signal, onWait: noteWait })
   const code = await new Promise<number | null>((resolve) => {
     const child = spawn(manager, words[manager], {
       cwd: folder,
@@ -51,12 +56,15 @@ export async function install(folder: string, { manager, onWait }: InstallOption
   })
   installing.abort()
   if (code === 0) return { installedMs: performance.now() - startedAt }
-  const reason = code === null ? `${manager} was not found in PATH` : explain(output.join(''), manager)
+  const reason = code === null ? `${manager} was not found in PATH` : explain(output.join(''), manager, isSilent)
   return { installedMs: undefined, installProblem: reason }
 }
 
-function explain(output: string, manager: PackageManager): string {
-  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET/.test(output))
+const unreached = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET|ConnectionRefused|Socket closed/
+
+function explain(output: string, manager: PackageManager, isSilent: boolean): string {
+  // Yarn 1 then says that it did not find a package.
+  if (unreached.test(output) || (isSilent && output.includes("Couldn't find package")))
     return `${manager} could not reach the registry`
   const line = output.split('\n').find((one) => /\b(?:error|ERR!|ERR_\w+)\b/i.test(one) && !/^npm \S+ code/.test(one))
   return line === undefined ? `${manager} failed` : `${manager} said: ${line.trim().replace(/^npm (error|ERR!) */, '')}`
@@ -65,31 +73,28 @@ function explain(output: string, manager: PackageManager): string {
 // Users wait for 5 s at most, with the start of the command. A registry gets at least 2 s, also on a slow machine.
 const [silenceMs, leastMs] = [4000, 2000]
 
+interface Watch extends Required<InstallOptions> {
+  readonly folder: string
+  readonly installing: AbortSignal
+}
+
 /** Says that the registry does not respond, or not through the proxy. */
-async function noteSilence(folder: string, installing: AbortSignal, onWait: (message: string) => void): Promise<void> {
+async function noteSilence({ folder, manager, installing, onWait }: Watch): Promise<void> {
   const startedAt = performance.now()
-  const config = await readNpmConfig(folder)
-  const { registry } = config
-  if (registry === undefined || !URL.canParse(registry)) return
-  const { origin, pathname } = new URL(registry) // without a password
+  const { url, proxies } = await readRegistry(manager, folder)
+  if (!URL.canParse(url)) return
+  const { origin, pathname } = new URL(url) // without a password
   try {
-    const fetch = await loadFetch(readNpmProxies(config))
-    const restMs = Math.max(leastMs, silenceMs - (performance.now() - startedAt)) // npm has taken some of it
+    const fetch = await loadFetch(proxies)
+    const restMs = Math.max(leastMs, silenceMs - (performance.now() - startedAt)) // the manager has taken some of it
     const signal = AbortSignal.any([installing, AbortSignal.timeout(Math.round(restMs))])
-    await fetch(registry, { method: 'HEAD', signal })
+    await fetch(url, { method: 'HEAD', signal })
   } catch (error) {
     if (installing.aborted || !isUnreachable(error)) return
-    const how = readProxies(readNpmProxies(config)) === undefined ? '' : ' through the proxy'
+    const how = readProxies(proxies) === undefined ? '' : ' through the proxy'
     const registryName = `The registry ${origin}${pathname}`
     onWait(`${registryName} does not respond${how}; still trying. To skip the installation, use --no-install.`)
   }
-}
-
-/** The variables of proxies, with what npm has for them. */
-function readNpmProxies({ proxy, 'https-proxy': httpsProxy, noproxy }: NpmConfig): Variables {
-  const own = { http_proxy: proxy, https_proxy: httpsProxy ?? proxy, no_proxy: noproxy?.toString() }
-  const given = Object.entries(own).filter(([, value]) => typeof value === 'string' && value !== '')
-  return { ...readEnvironment(), ...(Object.fromEntries(given) as Variables) }
 }
 
 /** A registry whose certificate only the package manager trusts does respond. */
@@ -107,21 +112,3 @@ function isUnreachable(error: unknown): boolean {
 const unreachable = new Set(
   'ENOTFOUND EAI_AGAIN ECONNREFUSED ECONNRESET ETIMEDOUT EHOSTUNREACH ENETUNREACH UND_ERR_CONNECT_TIMEOUT'.split(' '),
 )
-
-interface NpmConfig {
-  readonly registry?: string
-  readonly proxy?: string | null
-  readonly 'https-proxy'?: string | null
-  readonly noproxy?: string | readonly string[] | null
-}
-
-/** Of npm, which also reads the environment and the files of the user and of the machine. */
-async function readNpmConfig(folder: string): Promise<NpmConfig> {
-  const run = promisify(execFile)
-  const options = { cwd: folder, shell: process.platform === 'win32' }
-  try {
-    return JSON.parse((await run('npm', ['config', 'list', '--json'], options)).stdout) as NpmConfig
-  } catch {
-    return {}
-  }
-}
