@@ -33,6 +33,8 @@ export interface FeedSource {
 const batch = 1000
 const postgresPollMs = 250
 const sqlitePollMs = 20
+/** How often the file at the path of a database that has not changed is compared with the open one. Each write compares it too. */
+const sameFileMs = 250
 const queryTimeoutMs = 1000
 const closeTimeoutMs = 1000
 
@@ -78,9 +80,15 @@ function openSqliteSource(database: SqliteDatabase): FeedSource {
   const version = handle.prepare('pragma data_version')
   const query = readSql('?')
   let seen: unknown
+  let comparedAt = -Infinity
   return {
     pollMs: sqlitePollMs,
-    mayHaveChanged: () => !isSame(database) || version.get()?.['data_version'] !== seen,
+    mayHaveChanged() {
+      if (version.get()?.['data_version'] !== seen) return true
+      if (performance.now() - comparedAt < sameFileMs) return false
+      comparedAt = performance.now()
+      return !isSame(database)
+    },
     async read(after) {
       database.assertSame()
       const before = version.get()?.['data_version']

@@ -21,6 +21,7 @@ export {
 } from './end-subscriptions.ts'
 export { errors as storeErrors } from './errors.ts'
 export { exchangeFact, loadFacts, lockFact, removeFact, replaceFact, storeFact, type SystemFacts } from './facts.ts'
+export { openCommitWatch, type CommitWatch } from './commit-watch.ts'
 export { startFeed, type Feed, type FeedListener } from './feed.ts'
 export { makeFeedCache, type FeedCache } from './feed-cache.ts'
 export { assertSystemMigrated, migrateSystem, pendingSystemMigrations } from './migrate-system.ts'

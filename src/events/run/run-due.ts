@@ -23,7 +23,12 @@ export async function runDue(options: RunDueOptions): Promise<void> {
   member.isLeaving = true // takes no lanes
   await member.rebalance()
   const failures: unknown[] = []
-  const loop = new RunLoop({ ...options, worker: () => member.id, onFailure: (error) => void failures.push(error) })
+  const loop = new RunLoop({
+    ...options,
+    worker: () => member.id,
+    isQuiet: () => false,
+    onFailure: (error) => void failures.push(error),
+  })
   try {
     loop.start()
     while (!loop.isIdle && failures.length === 0) await pause(lookMs)

@@ -22,6 +22,8 @@ interface Parts extends RunOptions {
   settings(): Settings
   /** The id of the worker; undefined while it may begin nothing. */
   worker(): string | undefined
+  /** Whether nothing can become due before the next commit. */
+  isQuiet(): boolean
   onFailure(error: unknown): void
 }
 
@@ -136,6 +138,7 @@ export class RunLoop {
       this.#isDry = listeners.length === 0
       return false
     }
+    if (this.isIdle && this.#parts.isQuiet()) return false
     if (clock.monotonic() >= this.#nextLostAt) {
       this.#nextLostAt = clock.monotonic() + lostMs
       await releaseLostRuns(system, { worker, isKnown: (id) => this.#held.has(id) })

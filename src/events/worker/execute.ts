@@ -14,6 +14,7 @@ import { Reader, type ReaderOptions } from './reader.ts'
 import { RunLoop, type RunOptions } from '../run/run-loop.ts'
 import { Patience } from '../patience.ts'
 import { makeWakeSignal } from '../wake-signal.ts'
+import { Quiet } from './quiet.ts'
 import { Recorder, type Summary } from './recorder.ts'
 import type { Loaded } from './queues.ts'
 
@@ -78,6 +79,7 @@ class Worker {
   readonly #reader: Reader
   readonly #recorder: Recorder
   readonly #runs: RunLoop | undefined
+  readonly #quiet: Quiet
   /** POSTs in flight. */
   #active = 0
   readonly #failures: unknown[] = []
@@ -93,6 +95,7 @@ class Worker {
     this.#options = options
     this.#keyring = makeKeyring(options.secrets)
     this.#memory = new Memory(options.clock)
+    this.#quiet = new Quiet(options.system)
     this.#member = new Member(options.system, options.clock, this.#memory)
     this.#recorder = new Recorder({
       ...options,
@@ -109,6 +112,7 @@ class Worker {
         ...options,
         ...options.runs,
         worker: () => (this.#member.isLive() && !this.#isStopping ? this.#member.id : undefined),
+        isQuiet: () => this.#quiet.isSure,
         onFailure: (error) => void this.#failures.push(error),
       })
     const onLost = (lost: readonly EndedDelivery[]) => this.#recorder.reportEnded(lost, '', `lost ${maxLost} times`)
@@ -150,6 +154,7 @@ class Worker {
     } finally {
       signal?.removeEventListener('abort', stop)
       clearInterval(guard)
+      this.#quiet.close()
     }
     if (this.#failures.length > 0 && onFailure === undefined) throw this.#failures[0]
     return this.#recorder.summary
@@ -215,6 +220,7 @@ class Worker {
     await this.#correctTimes(this.#member.lanes)
     memory.queues.scheduleAlone()
     memory.trim()
+    if (options.watch && !this.#hasWork() && this.#quiet.isSure) return 'idle'
     const fanned = await this.#reader.fanOut()
     const found = await this.#reader.read()
     this.#startPosts()
@@ -224,11 +230,16 @@ class Worker {
       this.#others = undefined
       return this.#reader.isLow ? 'work' : 'idle' // the end of a POST wakes the worker
     }
-    const isRunning = this.#runs?.isIdle === false
-    const isIdle = !isRunning && memory.size === 0 && this.#active === 0 && !this.#recorder.isBusy
     if (fanned === 'locked' && this.#triesLeft-- > 0) return 'contended'
-    if (options.watch || !isIdle) return 'idle'
+    const hasWork = this.#hasWork()
+    if (options.watch && !hasWork) await this.#quiet.look()
+    if (options.watch || hasWork) return 'idle'
     return (await this.#isFinished()) ? 'end' : 'idle'
+  }
+
+  /** Whether something is in memory or under way. */
+  #hasWork(): boolean {
+    return this.#runs?.isIdle === false || this.#memory.size > 0 || this.#isBusy()
   }
 
   async #correctTimes(lanes: readonly number[]): Promise<void> {
