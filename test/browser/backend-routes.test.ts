@@ -198,4 +198,68 @@ describe('the editors of routes, connections and cronjobs', { timeout: 600_000 }
     await until('the steps are removed', async () => (await listed()).methods.POST.steps === undefined)
     assert.deepEqual(world.complaints, [])
   })
+
+  test('media types are chosen when a route is added, and changed in its form', async () => {
+    await world.start()
+    const { draft, page } = world
+    await world.open('/routes')
+    await page.getByRole('button', { name: 'New route' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Path').fill('/album')
+    await dialog.getByText('Anyone', { exact: true }).click()
+    const request = dialog.getByLabel('Media types of the request')
+    assert.equal(await request.count(), 0, 'a GET has no body')
+    await dialog.getByLabel('Method').selectOption('POST')
+    await request.fill('png')
+    await page.keyboard.press('Enter')
+    await dialog.getByText('“png” is not a media type').waitFor()
+    await page.keyboard.press('Backspace')
+    await request.fill('multi')
+    await page.getByRole('option', { name: 'multipart/form-data' }).click()
+    await dialog.getByLabel('Media types of the response').fill('text/csv')
+    await page.keyboard.press('Enter')
+    await dialog.getByLabel('Path').click() // closes the list of choices
+    await page.getByRole('option', { name: 'image/png' }).waitFor({ state: 'detached' })
+    assert.deepEqual(await findFlaws(page), [])
+    await dialog.getByRole('button', { name: 'Add route' }).click()
+    await page.getByRole('tab', { name: 'Form' }).waitFor()
+    const file = /\/album: !include (\S+)/.exec(await draft.read('waypost.yml'))![1]!
+    type Content = Readonly<Record<string, { readonly properties?: Readonly<Record<string, unknown>> } | string | null>>
+    const read = async () => {
+      const route = parse(await draft.read(file)) as { methods: { POST: Readonly<Record<string, unknown>> } }
+      const { request, responses, response, body_limit: limit } = route.methods.POST
+      const answer = (response ?? Object.values(responses as object)[0]) as { readonly content: Content }
+      return { limit, request: (request as { readonly content: Content }).content, response: answer.content }
+    }
+    const first = await read()
+    assert.deepEqual([Object.keys(first.request), Object.keys(first.response)], [['multipart/form-data'], ['text/csv']])
+    assert.equal(first.limit, '6mb')
+
+    const body = page.getByRole('region', { name: 'Body', exact: true })
+    await body.getByRole('button', { name: 'Add field to multipart/form-data' }).click()
+    await page.keyboard.type('pages')
+    await body.getByRole('textbox', { name: 'Type of pages' }).or(body.getByRole('combobox', { name: 'Type of pages' })).click() // prettier-ignore
+    await page.getByRole('option', { name: 'file', exact: true }).click()
+    await body.getByRole('button', { name: 'Limits of pages' }).click()
+    await body.getByLabel('Maximum size of pages').fill('200kb')
+    await body.getByLabel('Media types of pages').fill('image/png')
+    await page.keyboard.press('Enter')
+    await body.getByLabel('Add media type to: Body').fill('application/zip')
+    await body.getByRole('button', { name: 'Add', exact: true }).click()
+    await body.getByText('The action reads a stream of bytes.').waitFor()
+    const answer = page.getByRole('region', { name: /^Response 20/ })
+    await answer.getByLabel(/^Add media type/).fill('text/event-stream')
+    await page.keyboard.press('Enter')
+    await answer.getByRole('button', { name: 'Remove text/csv' }).click()
+    await answer.getByText('Schema of each item of text/event-stream').first().waitFor()
+    await page.keyboard.press('Control+S')
+    await page.getByText(savedText).waitFor()
+    const saved = await read()
+    const form = saved.request['multipart/form-data'] as { readonly properties: Readonly<Record<string, unknown>> }
+    assert.deepEqual(form.properties['pages'], { type: 'file', maxSize: '200kb', types: ['image/png'] })
+    assert.equal(saved.request['application/zip'], null)
+    assert.deepEqual(Object.keys(saved.response), ['text/event-stream'])
+    await assertAccessible(page)
+    assert.deepEqual(world.complaints, [])
+  })
 })

@@ -53,6 +53,7 @@ function keywordsOf(choice: TypeChoice, before: Json): Json {
   if (choice.kind === 'any') return {}
   if (choice.kind === 'const') return { const: firstValue(before) }
   if (choice.kind === 'union') return { oneOf: [withoutAnnotations(before)] }
+  if (choice.kind === 'file') return { type: 'file', maxSize: before['maxSize'] ?? '5mb' }
   return { type: choice.kind }
 }
 
@@ -79,8 +80,9 @@ function isLimit(keyword: string, value: unknown, choice: TypeChoice): boolean {
   return keyword !== 'format'
 }
 
-/** Whether the default of a value fits its type. */
+/** Whether an annotation of a value fits its type: the default, and of a file only its description. */
 function fits(keyword: string, value: unknown, choice: TypeChoice): boolean {
+  if (choice.kind === 'file') return keyword === 'description'
   return keyword !== 'default' || isOfKind(value, choice.kind)
 }
 
@@ -99,13 +101,14 @@ function makeList(schema: unknown, isNullable: boolean): Json {
   const entries = Object.entries(toKeywords(changeNull(toKeywords(schema), false)))
   const outside = entries.filter(([keyword]) => ofTheField.has(keyword))
   const inside = entries.filter(([keyword]) => !ofTheField.has(keyword) && keyword !== 'default')
-  const list = { type: 'array', items: Object.fromEntries(inside), ...Object.fromEntries(outside) }
+  const own = readTypes(schema)[0]!.kind === 'file' ? { maxItems: 10 } : {} // which lists of files need
+  const list = { type: 'array', items: Object.fromEntries(inside), ...own, ...Object.fromEntries(outside) }
   return changeNull(list, isNullable)
 }
 
 /** Whether null can be allowed or refused. */
 export function canBeNull(kind: Kind): boolean {
-  return !['any', 'null', 'const', 'other'].includes(kind)
+  return !['any', 'null', 'const', 'file', 'other'].includes(kind)
 }
 
 /** Allows or refuses null: in the type, or as an alternative of a reference or union. */

@@ -11,6 +11,8 @@ export interface Editor {
   readonly at: string | undefined
   readonly tree: Row
   readonly opened: ReadonlySet<string>
+  /** Whether it is a multipart body, whose fields may be files. */
+  readonly hasFiles: boolean
   idOf(row: Pick<Row, 'id'>, part: string): string
   errorOf(row: Row): string | undefined
   /** The id of the row that is about to get the focus. */

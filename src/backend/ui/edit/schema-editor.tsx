@@ -29,13 +29,15 @@ interface SchemaEditorProps {
   readonly named: NamedSchemas
   /** What it describes: the name of the schema, for example. */
   readonly label: string
+  /** Whether it is a multipart body, whose fields may be files. */
+  readonly hasFiles?: boolean | undefined
   /** JSON pointer of the schema in waypost.yml, to find the field of an error. */
   readonly at?: string
   errorOf?(at: string): string | undefined
 }
 
 /** The fields of a JSON Schema as a table, with those of nested objects, lists and unions. */
-export function SchemaEditor({ schema, onChange, named, label, at, errorOf }: SchemaEditorProps) {
+export function SchemaEditor({ schema, onChange, named, label, hasFiles = false, at, errorOf }: SchemaEditorProps) {
   const base = useId()
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const focus = useRef<Focus>(undefined)
@@ -54,6 +56,7 @@ export function SchemaEditor({ schema, onChange, named, label, at, errorOf }: Sc
     schema,
     named,
     label,
+    hasFiles,
     at,
     tree,
     opened,
@@ -352,6 +355,8 @@ function summarize({ schema, types }: Row): readonly string[] {
       description: _description,
       default: _default,
       enum: values,
+      types,
+      maxSize,
       ...limits
     } = toKeywords(valueAt(schema, inner))
     const isListed = typeof format === 'string' && formats.some((one) => one === format)
@@ -364,10 +369,12 @@ function summarize({ schema, types }: Row): readonly string[] {
             .join(' | '),
         ]
       : []
+    const file = kind === 'file' ? [...(Array.isArray(types) ? types.map(String) : []), `≤ ${String(maxSize)}`] : []
     const closed = kind === 'object' && limits['additionalProperties'] === false ? [schemaEditorTexts.onlyKnown] : []
     return [
       ...fixed,
       ...allowed,
+      ...file,
       ...describeLimits(isListed || format === undefined ? limits : { ...limits, format }),
       ...closed,
     ]

@@ -21,6 +21,8 @@ interface SchemaFieldProps {
   readonly at: string
   /** The name of the schema, or what it describes. */
   readonly label: string
+  /** Whether it is a multipart body, whose fields may be files. */
+  readonly hasFiles?: boolean | undefined
 }
 
 /** The schemas that other schemas can refer to, by name. */
@@ -30,7 +32,7 @@ export function useNamedSchemas(): NamedSchemas {
 }
 
 /** The fields of a schema that is part of an edit. */
-export function SchemaField({ edit, at, label }: SchemaFieldProps) {
+export function SchemaField({ edit, at, label, hasFiles }: SchemaFieldProps) {
   const named = useNamedSchemas()
   return (
     <SchemaEditor
@@ -38,6 +40,7 @@ export function SchemaField({ edit, at, label }: SchemaFieldProps) {
       onChange={(schema) => edit.set(at, schema)}
       named={named}
       label={label}
+      hasFiles={hasFiles}
       at={at}
       errorOf={edit.errorOf}
     />

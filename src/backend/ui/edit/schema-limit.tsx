@@ -21,6 +21,8 @@ const keywordsTexts = {
   minProperties: 'Minimum fields',
   maxProperties: 'Maximum fields',
   additionalProperties: 'Other fields',
+  types: 'Media types',
+  maxSize: 'Maximum size',
   default: 'Default',
   deprecated: 'Deprecated',
   readOnly: 'Read-only',
@@ -60,6 +62,8 @@ interface LimitProps {
 export function Limit(props: LimitProps) {
   const { keyword } = props
   if (keyword === 'enum') return <Values {...props} />
+  if (keyword === 'types') return <Values {...props} kind="string" />
+  if (keyword === 'maxSize') return <Size {...props} />
   if (keyword === 'pattern') return <Pattern {...props} />
   if (keyword === 'const') return <PlainValue {...props} kind="any" />
   if (keyword === 'format') return <Format {...props} />
@@ -121,6 +125,21 @@ function Pattern({ value, onChange, ...props }: LimitProps) {
       spellCheck={false}
       error={isPattern(text) ? undefined : schemaEditorTexts.invalidPattern}
       onChange={({ currentTarget }) => onChange(currentTarget.value === '' ? undefined : currentTarget.value)}
+    />
+  )
+}
+
+/** A size such as `5mb`. A file needs one, so an empty field is reported. */
+function Size({ value, onChange, ...props }: LimitProps) {
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+  return (
+    <TextInput
+      {...labelsOf(props)}
+      value={text}
+      placeholder="5mb"
+      required
+      error={text === '' ? schemaEditorTexts.noSize : undefined}
+      onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
     />
   )
 }

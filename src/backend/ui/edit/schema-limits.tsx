@@ -81,11 +81,13 @@ export function LimitsPanel({ row, title, named, onChange }: LimitsPanelProps) {
             title={title}
           />
         ) : null}
-        <div className="limits-flags">
-          {(['deprecated', 'readOnly', 'writeOnly'] as const).map((keyword) => (
-            <Flag key={keyword} keyword={keyword} title={title} value={own[keyword]} onChange={setAt([], keyword)} />
-          ))}
-        </div>
+        {kind === 'file' ? null : (
+          <div className="limits-flags">
+            {(['deprecated', 'readOnly', 'writeOnly'] as const).map((keyword) => (
+              <Flag key={keyword} keyword={keyword} title={title} value={own[keyword]} onChange={setAt([], keyword)} />
+            ))}
+          </div>
+        )}
       </div>
       <MoreKeywords row={row} />
     </div>

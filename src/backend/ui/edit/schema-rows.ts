@@ -2,7 +2,7 @@
 
 import { isMap, valueAt, type Json } from './values.ts'
 
-/** `several` is a value of several types; `other` is a schema that has no row of its own, such as `allOf`. */
+/** `file` is only in a multipart body; `several` is a value of several types; `other` is a schema that has no row of its own, such as `allOf`. */
 export type Kind =
   | 'string'
   | 'integer'
@@ -15,6 +15,7 @@ export type Kind =
   | 'const'
   | 'reference'
   | 'union'
+  | 'file'
   | 'several'
   | 'other'
 
@@ -55,7 +56,16 @@ export function toKeywords(schema: unknown): Json {
   return isMap(schema) ? schema : {}
 }
 
-const typeNames: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'object', 'array', 'null'])
+const typeNames: ReadonlySet<unknown> = new Set([
+  'string',
+  'integer',
+  'number',
+  'boolean',
+  'object',
+  'array',
+  'null',
+  'file',
+])
 const prefix = 'schema:///'
 
 /** The keyword of a union. */
@@ -273,6 +283,7 @@ export const limitsOf: Readonly<Record<Kind, readonly string[]>> = {
   const: ['const'],
   reference: [],
   union: [],
+  file: ['types', 'maxSize'],
   several: ['enum'],
   other: [],
 }

@@ -32,6 +32,7 @@ export const kindsTexts = {
   const: 'fixed value',
   reference: 'schema',
   union: 'one of …',
+  file: 'file',
   several: 'several types',
   other: 'other',
 } as const
@@ -59,6 +60,7 @@ export const schemaEditorTexts = {
   itemsNullable: 'Items may be null',
   noFormat: 'None',
   valuesHint: 'Enter after each value',
+  noSize: 'A file needs a maximum size',
   invalidPattern: 'This is not a valid pattern',
   discriminator: 'Distinguished by',
   discriminatorHint: 'A field with a fixed value that is different in each alternative. It makes errors clearer.',

@@ -50,8 +50,12 @@ function TypeInput({ row, part, title }: TypeInputProps) {
   const core = valueAt(row.schema, part.inner)
   const value = valueOf(part, core)
   const isFirst = part.outer.length === 0
+  const isPart = editor.hasFiles && row.at.length === 2 && row.types.indexOf(part) < 2
   const chosen = { value, schema: core, name: part.name }
-  const choices = useChoices(() => listTypes(chosen, Object.keys(editor.named)), [{ value, label: nameType(chosen) }])
+  const choices = useChoices(
+    () => listTypes(chosen, { names: Object.keys(editor.named), hasFiles: isPart }),
+    [{ value, label: nameType(chosen) }],
+  )
   return (
     <Select
       {...(isFirst ? { id: editor.idOf(row, 'type') } : {})}
@@ -102,7 +106,9 @@ function nameType({ value, schema, name }: Chosen): string {
   if (name !== undefined) return name
   const { kind, ...rest } = choiceOf(value)
   if ('format' in rest && rest.format !== undefined) return rest.format
-  return chosenKinds.some((one) => one === kind) ? kindsTexts[kind as keyof typeof kindsTexts] : describeOther(schema)
+  return kind === 'file' || chosenKinds.some((one) => one === kind)
+    ? kindsTexts[kind as keyof typeof kindsTexts]
+    : describeOther(schema)
 }
 
 function describeOther(schema: unknown): string {
@@ -110,11 +116,17 @@ function describeOther(schema: unknown): string {
   return typeof reference === 'string' ? reference : describeType(toKeywords(schema))
 }
 
-function listTypes({ value, schema, name }: Chosen, names: readonly string[]) {
+interface Offered {
+  readonly names: readonly string[]
+  readonly hasFiles: boolean
+}
+
+function listTypes({ value, schema, name }: Chosen, { names, hasFiles }: Offered) {
   const isChosen = value === 'several' || value === 'other'
   const current = describeOther(schema)
   const unknown = name !== undefined && !names.includes(name) ? [name] : []
-  const types = chosenKinds.map((one) => ({ value: one satisfies string, label: kindsTexts[one] }))
+  const kinds: readonly Kind[] = hasFiles ? ['file', ...chosenKinds] : chosenKinds
+  const types = kinds.map((one) => ({ value: one satisfies string, label: kindsTexts[one] }))
   return [
     { group: groupsTexts.types, items: isChosen ? [{ value, label: current }, ...types] : types },
     {

@@ -1,4 +1,4 @@
-import { Input, NativeSelect, SegmentedControl, TextInput } from '@mantine/core'
+import { Input, NativeSelect, SegmentedControl, TagsInput, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -12,6 +12,7 @@ import { refreshDraft, saveChange, type Edit } from '../edit/save-change.ts'
 import { useNames } from '../edit/pickers.tsx'
 import { pointerOf } from '../edit/values.ts'
 import { useActionClasses, useActionNames } from './action-field.tsx'
+import { isMediaType, offeredTypes, type BodyPart } from './media-types.ts'
 import { newTexts as texts } from './route-texts.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -35,19 +36,26 @@ export function NewRoute({ onClose }: { onClose(): void }) {
   const kind = picked ?? (isServer ? (actions.length > 0 ? 'named' : 'class') : 'file')
   const named = kind === 'class' ? classes.map((one) => one.name) : actions
   const [action, setAction] = useState('')
+  const [types, setTypes] = useState<Types>({ request: [], response: [] })
   const name = `${method} ${path}`
   const isTaken = data?.routes.some((one) => nameOf(one) === name) === true
   const problem = isTaken ? texts.taken(name) : path !== '' && !path.startsWith('/') ? texts.mustBegin : undefined
   const kinds = isServer
     ? { ...(actions.length > 0 ? { named: texts.actions.named } : {}), class: texts.classes }
     : texts.actions
-  const isComplete = path !== '' && problem === undefined && (isPublic || scope !== '')
+  // Action classes read and send JSON.
+  const parts: readonly BodyPart[] = kind !== 'file' ? [] : hasBody(method) ? ['request', 'response'] : ['response']
+  const isComplete =
+    path !== '' &&
+    problem === undefined &&
+    (isPublic || scope !== '') &&
+    parts.every((part) => types[part].every(isMediaType))
 
   const add = async () => {
     if (!isComplete) return
     const access = isPublic ? { public: true } : { scopes: [scope] }
     if (kind === 'file') {
-      await call('POST /draft/route', { body: { method, path, ...access } })
+      await call('POST /draft/route', { body: { method, path, ...access, ...chosenTypes(parts, types) } })
       await refreshDraft(queries)
     } else {
       // Also a group without methods of its own.
@@ -116,10 +124,52 @@ export function NewRoute({ onClose }: { onClose(): void }) {
               onChange={setAction}
             />
           ) : null}
+          {parts.map((part) => (
+            <TypesField
+              key={part}
+              part={part}
+              value={types[part]}
+              onChange={(next) => setTypes({ ...types, [part]: next })}
+            />
+          ))}
           <p className="soft form-text">{texts.tables}</p>
         </>
       )}
     </FormDialog>
+  )
+}
+
+type Types = Readonly<Record<BodyPart, readonly string[]>>
+
+function hasBody(method: Method): boolean {
+  return method === 'POST' || method === 'PUT' || method === 'PATCH'
+}
+
+/** The media types of a request to add a route; without any, it has JSON. */
+function chosenTypes(parts: readonly BodyPart[], types: Types): Partial<Record<BodyPart, string[]>> {
+  return Object.fromEntries(parts.flatMap((part) => (types[part].length === 0 ? [] : [[part, [...types[part]]]])))
+}
+
+interface TypesFieldProps {
+  readonly part: BodyPart
+  readonly value: readonly string[]
+  onChange(types: readonly string[]): void
+}
+
+function TypesField({ part, value, onChange }: TypesFieldProps) {
+  const wrong = value.find((one) => !isMediaType(one))
+  return (
+    <TagsInput
+      label={texts.types[part]}
+      description={texts.typesText[part]}
+      name={part}
+      placeholder={value.length === 0 ? 'application/json' : ''}
+      data={[...offeredTypes[part]]}
+      error={wrong === undefined ? undefined : texts.notMediaType(wrong)}
+      value={[...value]}
+      acceptValueOnBlur
+      onChange={(next) => onChange(next.map((one) => one.trim().toLowerCase()))}
+    />
   )
 }
 

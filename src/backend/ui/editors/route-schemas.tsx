@@ -2,16 +2,19 @@ import { Button, NativeSelect } from '@mantine/core'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { DraftEdit } from '../edit/draft-edit.ts'
-import { JsonField, ListField, type FieldProps } from '../edit/fields.tsx'
+import type { FieldProps } from '../edit/fields.tsx'
 import { SchemaPicker, useNames } from '../edit/pickers.tsx'
 import { SchemaEditor } from '../edit/schema-editor.tsx'
 import { SchemaField, useNamedSchemas } from '../edit/schema-field.tsx'
 import { isMap } from '../edit/values.ts'
+import { toContent, type BodyPart } from './media-types.ts'
 import { NewSchema } from './new-schema.tsx'
+import { ContentField } from './route-content.tsx'
 import { placesOf, Section, type PartProps, type ServedMethod } from './route-section.tsx'
 import { requestTexts, responsesTexts, schemaTexts } from './route-texts.ts'
 
 interface SchemaChoiceProps extends FieldProps {
+  readonly part: BodyPart
   /** The response has no body, such as 204. */
   readonly isBodyless?: boolean
   onOpen(schema: string): void
@@ -19,7 +22,7 @@ interface SchemaChoiceProps extends FieldProps {
 }
 
 /** A schema by name, defined in place, or new. */
-function SchemaChoice({ onOpen, onRemove, isBodyless: hasNoBody = false, ...field }: SchemaChoiceProps) {
+function SchemaChoice({ part, onOpen, onRemove, isBodyless: hasNoBody = false, ...field }: SchemaChoiceProps) {
   const { edit, at, label } = field
   const [isAdding, setAdding] = useState(false)
   const value = edit.get(at)
@@ -42,7 +45,7 @@ function SchemaChoice({ onOpen, onRemove, isBodyless: hasNoBody = false, ...fiel
   if (isMap(value) && 'content' in value)
     return (
       <div className="stack-small">
-        <ContentField {...field} at={`${at}/content`} value={value['content']} />
+        <ContentField edit={edit} at={at} label={label} part={part} />
         <div className="button-row">{remove}</div>
       </div>
     )
@@ -65,17 +68,14 @@ function SchemaChoice({ onOpen, onRemove, isBodyless: hasNoBody = false, ...fiel
         <Button variant="subtle" leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>
           {schemaTexts.new}
         </Button>
+        <Button variant="subtle" onClick={() => edit.set(at, toContent(value))}>
+          {schemaTexts.content}
+        </Button>
         {remove}
       </div>
       {isAdding ? <NewSchema onAdd={(name) => edit.set(at, name)} onClose={() => setAdding(false)} /> : null}
     </div>
   )
-}
-
-/** The media types of a body: a list of them, or their schemas. */
-function ContentField({ value, ...field }: FieldProps & { readonly value: unknown }) {
-  const shown = { ...field, description: schemaTexts.contentText, isRequired: true }
-  return Array.isArray(value) ? <ListField {...shown} /> : <JsonField {...shown} />
 }
 
 /** Whether the action itself says what requests and responses are, such as one for a table. */
@@ -114,6 +114,7 @@ export function RequestSection({ edit, method, path, served, onOpen }: PartProps
         <SchemaChoice
           edit={edit}
           at={`${at.method}/request`}
+          part="request"
           label={requestTexts.body}
           description={requestTexts.bodyText}
           fallback={
@@ -216,6 +217,7 @@ export function ResponseSection({
           key={place}
           edit={edit}
           at={place}
+          part="response"
           label={responsesTexts.schema(status)}
           onOpen={onOpen}
           isBodyless={isBodyless(status)}

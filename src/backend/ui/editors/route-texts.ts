@@ -84,7 +84,27 @@ export const schemaTexts = {
   inPlace: 'Define in place',
   new: 'New schema…',
   edit: (name: string) => `Edit ${name}`,
-  contentText: 'Media types: a map of media type to schema, or a list',
+  content: 'Media types…',
+} as const
+
+export const contentTexts = {
+  text: {
+    request: 'The media types that are accepted. Others get a 415 response.',
+    response: 'The media types that are sent. With several, the action reads context.accepts.',
+  },
+  add: (of: string) => `Add media type to: ${of}`,
+  addShort: 'Add',
+  new: 'Other media type',
+  newText: 'For example image/png',
+  invalid: 'Enter a media type such as image/png',
+  repeated: (type: string) => `${type} is in the list already`,
+  remove: (type: string) => `Remove ${type}`,
+  onlyJson: 'JSON only',
+  kind: (type: string) => `Content of ${type}`,
+  kinds: { bytes: 'Bytes', text: 'Text with a schema' },
+  bytes: { request: 'The action reads a stream of bytes.', response: 'The action sends bytes, a file or a text.' },
+  schema: (type: string) => `Schema of ${type}`,
+  item: (type: string) => `Schema of each item of ${type}`,
 } as const
 
 export const moreTexts = {
@@ -114,6 +134,8 @@ export const moreTexts = {
   operationId: 'Operation ID',
   operationIdText:
     'Names the function in generated clients, for example closeTicket. If empty, a name is derived from method and path.',
+  tags: 'Tags',
+  tagsText: 'The headings in /docs. By default, they are those of the path or its groups.',
   deprecated: 'Deprecated since',
   deprecatedText: 'A date such as 2027-01-31. It applies to all methods of this path.',
 } as const
@@ -134,6 +156,12 @@ export const newTexts = {
   classes: 'Class',
   actionText: 'An empty class, which you implement in your editor.',
   named: 'Action',
+  types: { request: 'Media types of the request', response: 'Media types of the response' },
+  typesText: {
+    request: 'For uploads, multipart/form-data. Without any, the body is JSON.',
+    response: 'For example text/csv, text/event-stream or image/png. Without any, the response is JSON.',
+  },
+  notMediaType: (text: string) => `“${text}” is not a media type. Enter one such as image/png`,
   taken: (name: string) => `${name} already exists`,
   mustBegin: 'A path begins with /',
   tables: 'To serve the rows of a table, open the table and choose “Create routes”.',

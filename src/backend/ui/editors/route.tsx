@@ -14,7 +14,7 @@ import { useDraftEdit } from '../edit/draft-edit.ts'
 import { EditTabs } from '../edit/edit-page.tsx'
 import { EntryMenu } from '../edit/entry-menu.tsx'
 import { DeleteEntry, RenameEntry } from '../edit/entry-dialogs.tsx'
-import { SwitchField, TextField } from '../edit/fields.tsx'
+import { ListField, SwitchField, TextField } from '../edit/fields.tsx'
 import { SchemaSheet } from '../edit/schema-field.tsx'
 import { isMap, pointerOf } from '../edit/values.ts'
 import { PublishToTry } from '../publish/publish-to-try.tsx'
@@ -177,6 +177,7 @@ function MoreSection({ edit, method, path, served }: PartProps & { readonly serv
         label={moreTexts.summary}
         description={moreTexts.summaryText}
       />
+      <ListField edit={edit} at={`${at.method}/tags`} label={moreTexts.tags} description={moreTexts.tagsText} />
       <TextField
         edit={edit}
         at={`${at.method}/operationId`}
