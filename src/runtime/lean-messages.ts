@@ -168,6 +168,8 @@ export class LeanResponse<Request extends IncomingMessage = IncomingMessage> ext
   declare onStop: (() => void) | undefined
   declare private wasTold: true | undefined
   declare private isStopped: boolean | undefined
+  /** Of Node: whether the headers have been passed to the connection. */
+  declare private readonly _headerSent: boolean
 
   /** Whether the server has begun to end the response because it shuts down. */
   get isStopping(): boolean {
@@ -216,6 +218,23 @@ export class LeanResponse<Request extends IncomingMessage = IncomingMessage> ext
   // What the source of the stream still writes would be an error after the end.
   override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
     return this.isStopped !== true && super.write(chunk, encoding as BufferEncoding, callback as () => void)
+  }
+
+  /**
+   * Writes a short text as one chunk of a body that is sent in chunks. Node passes a chunk to the connection in four parts,
+   * each of which takes more time than the text.
+   * @returns whether more may be written now
+   */
+  writeText(text: string): boolean {
+    const { socket } = this
+    const isSent = this.chunkedEncoding && this._headerSent && !this.writableEnded && this.req.method !== 'HEAD'
+    // What has been written in this turn, or has not been taken yet, comes first.
+    const isFree = socket?.writable === true && socket.writableCorked === 0 && this.writableLength === 0
+    // An empty chunk would end the body.
+    if (!isSent || !isFree || text === '' || text.length > maxSmallBytes) return this.write(text)
+    if (this.isStopped === true) return false
+    const bytes = Buffer.byteLength(text)
+    return socket.write(`${bytes.toString(16)}\r\n${text}\r\n`, bytes === text.length ? 'latin1' : 'utf8')
   }
 
   override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {

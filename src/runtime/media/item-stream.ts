@@ -1,4 +1,5 @@
 import { Readable, type Writable } from 'node:stream'
+import { LeanResponse } from '../lean-messages.ts'
 
 /** Writes one item of a stream. @throws for an invalid item */
 type ItemWriter = (item: unknown) => string
@@ -88,7 +89,9 @@ export class ItemStream extends Readable {
   /** @returns whether more may be sent now */
   #send(text: string): boolean {
     this.observer?.sending()
-    return this.#target === undefined ? this.push(text) : this.#target.write(text)
+    const target = this.#target
+    if (target === undefined) return this.push(text)
+    return target instanceof LeanResponse ? target.writeText(text) : target.write(text)
   }
 
   #finish(): void {
