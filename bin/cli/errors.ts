@@ -29,8 +29,8 @@ export const errors = defineErrors({
   WP_CLI_CONFIRM: {
     kind: 'user',
     status: 409,
-    message: 'This must be confirmed, and there is no terminal to ask; nothing was changed',
-    hint: 'Check what it does. To confirm, add --yes.',
+    message: 'This command requires confirmation, but there is no terminal; nothing was changed',
+    hint: 'To confirm without a terminal, add --yes.',
   },
   WP_CLI_STDIN: {
     kind: 'user',
@@ -60,7 +60,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'Cannot describe the commands of this package: {reason}',
-    hint: 'See docs/plugins.md for the "oclif" section of package.json. Run its build first.',
+    hint: 'See docs/plugins.md for the "oclif" section of package.json. Build the package first.',
   },
   WP_CLI_UNEXPECTED: {
     kind: 'bug',

@@ -92,7 +92,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 400,
     message: 'The password must not be the username or the email address',
-    hint: 'Choose another password. Case, spaces and punctuation make no difference.',
+    hint: 'Choose another password. Changing only case, spaces or punctuation is not enough.',
   },
   WP_AUTH_SCOPE_NAME: {
     kind: 'user',
@@ -241,7 +241,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 403,
     message: 'The code is not valid or has expired',
-    hint: 'Restart the server on a terminal or with --first-run-code, which prints a new one, or run: waypost user:add NAME --admin',
+    hint: 'To get a new code, restart the server on a terminal or with --first-run-code. Or run: waypost user:add NAME --admin',
   },
   WP_AUTH_FIRST_RUN_DONE: {
     kind: 'user',

@@ -147,7 +147,7 @@ export const errors = defineErrors({
   WP_BACKEND_DRAFT_QUEUE: {
     kind: 'external',
     status: 503,
-    message: 'Too many requests are waiting for work on the draft',
+    message: 'Too many requests for the draft are waiting',
     hint: 'Try again in a few seconds.',
   },
   WP_BACKEND_DRAFT_THREAD: {
@@ -214,13 +214,13 @@ export const errors = defineErrors({
     kind: 'user',
     status: 422,
     message: 'The value for {at} has more than 200,000 lines and items',
-    hint: 'A definition cannot be larger. Keep large data in a database.',
+    hint: 'This is the limit for a definition. Keep large data in a database.',
   },
   WP_BACKEND_DRAFT_FILE: {
     kind: 'user',
     status: 404,
     message: '"{file}" is not a file of the definition',
-    hint: 'Files of the definition are waypost.yml, .yml and .json files in resources/ or included by them, and declared migrations.',
+    hint: 'The definition consists of waypost.yml, .yml and .json files in resources/, the files that these include, and declared migrations.',
   },
   WP_BACKEND_DRAFT_ERRORS: {
     kind: 'user',
@@ -238,13 +238,13 @@ export const errors = defineErrors({
     kind: 'user',
     status: 422,
     message: '"{file}" cannot be written: {reason}',
-    hint: 'Files of the definition are waypost.yml, .yml and .json files in resources/ or included by them, and declared migrations.',
+    hint: 'The definition consists of waypost.yml, .yml and .json files in resources/, the files that these include, and declared migrations.',
   },
   WP_BACKEND_DRAFT_MIGRATION: {
     kind: 'user',
     status: 409,
     message: '"{file}" cannot be changed: the migration has run, and reverting it would lose data',
-    hint: 'Change the table with a new migration: edit it on its page.',
+    hint: 'Edit the table on its page, which creates a new migration.',
   },
   WP_BACKEND_DRAFT_CONNECTION: {
     kind: 'user',
@@ -274,7 +274,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 404,
     message:
-      'Nothing can be published on this server: waypost dev serves each save at once, and WAYPOST_BACKEND=read turns drafts off',
+      'Nothing can be published on this server: waypost dev serves each save immediately, and WAYPOST_BACKEND=read turns drafts off',
     hint: 'Deploy the project to a server: waypost deploy --url URL',
   },
   WP_BACKEND_PUBLISH_UNKNOWN: {
@@ -334,7 +334,7 @@ export const errors = defineErrors({
   WP_BACKEND_PUBLISH_SCOPE: {
     kind: 'user',
     status: 409,
-    message: 'No route or event of the release needs the scope "{scope}"',
+    message: 'No route or event of the release requires the scope "{scope}"',
     hint: 'Grant other scopes on the page Users.',
   },
   WP_BACKEND_PUBLISH_GRANT: {

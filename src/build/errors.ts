@@ -112,8 +112,8 @@ export const errors = defineErrors({
   },
   WP_BUILD_TSCONFIG: {
     ...user,
-    message: 'Releases are built without "{name}" of tsconfig.json',
-    hint: 'Remove it and the code that depends on it: at run time, the code would not behave as its types say',
+    message: 'Waypost ignores "{name}" in tsconfig.json when it builds a release',
+    hint: 'Remove it, and change code that depends on it: at run time, this code would not behave as its types suggest',
   },
   WP_BUILD_OWN_PATH: {
     ...user,

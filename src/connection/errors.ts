@@ -24,7 +24,7 @@ export const errors = defineErrors({
     kind: 'external',
     status: 503,
     message: 'Cannot open the connection "{name}": {reason}',
-    hint: 'The next request tries again.',
+    hint: 'Waypost tries again on the next request.',
   },
   WP_CONNECTION_TRANSACTION: {
     kind: 'bug',

@@ -137,7 +137,7 @@ export const errors = defineErrors({
   WP_DEFINITION_STEP_REMOVED: {
     ...user,
     message: '{method} {path} {text}',
-    hint: 'Confirm it if callers may do without the step, or add the step again',
+    hint: 'Confirm it if the step is no longer needed, or add the step again',
   },
   WP_DEFINITION_SCOPE_UNDECLARED: {
     ...user,
@@ -156,7 +156,7 @@ export const errors = defineErrors({
   },
   WP_DEFINITION_DEPRECATED_DATE: {
     ...user,
-    message: '"{path}" is deprecated without a date, so responses do not say so',
+    message: '"{path}" is deprecated without a date, so responses have no Deprecation header',
     hint: 'Add the date: deprecated: 2027-01-31',
   },
   WP_DEFINITION_REQUEST_UNUSED: {
@@ -208,13 +208,13 @@ export const errors = defineErrors({
   WP_DEFINITION_EVENT_OPEN: {
     ...user,
     message:
-      'Every user with the scope consumer can subscribe to the event "{name}" and receive what is dispatched without "users", but no public route exposes its data',
+      'Every user with the scope consumer can subscribe to the event "{name}" and receive data that is dispatched without "users", but no public route exposes its data',
     hint: 'Add scopes: [NAME] to limit who can subscribe, or scopes: [] if every user may subscribe',
   },
   WP_DEFINITION_EVENT_DEFAULT_SCOPE: {
     ...user,
     message:
-      'Every new user gets the scope "{scope}", so everyone can subscribe to the event "{name}" and receive what is dispatched without "users"',
+      'Every new user gets the scope "{scope}", so everyone can subscribe to the event "{name}" and receive data that is dispatched without "users"',
     hint: 'Use a scope that is not in scopes_default, or write scopes: [] if every user may subscribe',
   },
   WP_DEFINITION_RATE_UNKNOWN: { ...user, message: 'Unknown rate "{name}"' },
@@ -229,7 +229,7 @@ export const errors = defineErrors({
   WP_DEFINITION_CLASS_CONFIG: { ...user, message: '{problem}' },
   WP_DEFINITION_CRON_INVALID: { ...user, message: '{problem}' },
   WP_DEFINITION_SETTING_INVALID: { ...user, message: '{problem}' },
-  WP_DEFINITION_SETTING_REMOVED: { ...user, message: 'The setting "{name}" has no effect anymore', hint: 'Remove it.' },
+  WP_DEFINITION_SETTING_REMOVED: { ...user, message: 'The setting "{name}" no longer has an effect', hint: 'Remove it.' },
 })
 
 /** Errors of `build` that the definition alone reveals are reported here, with the same code. */

@@ -150,6 +150,6 @@ export const errors = defineErrors({
     kind: 'user',
     status: 422,
     message: '{name} may serve pages with scripts on the origin of the backend',
-    hint: 'Give the backend a host of its own with WAYPOST_BACKEND_URL, see docs/backend.md.',
+    hint: 'Give the backend its own host with WAYPOST_BACKEND_URL; see docs/backend.md.',
   },
 })

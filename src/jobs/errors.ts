@@ -52,8 +52,8 @@ export const errors = defineErrors({
   WP_SERVER_LISTENER_ONCE: {
     kind: 'user',
     status: 504,
-    message: 'The listener "{name}" with "once" took longer than {seconds} s, the most that SQLite allows',
-    hint: 'Its transaction keeps all others from writing. Do less work per run, or use PostgreSQL.',
+    message: 'The listener "{name}" with "once" took longer than {seconds} s, the limit on SQLite',
+    hint: 'Its transaction blocks all other writes. Do less work per run, or use PostgreSQL.',
   },
   WP_SERVER_SYSTEM_SILENT: {
     kind: 'external',

@@ -5,13 +5,13 @@ export const errors = defineErrors({
     kind: 'user',
     status: 403,
     message: 'Your token does not have the scope {scopes}, so you cannot grant it',
-    hint: 'An administrator who has this scope can grant it; so can waypost user:scopes on a host.',
+    hint: 'Ask an administrator who has this scope, or run waypost user:scopes on a host.',
   },
   WP_SERVER_CONTROL: {
     kind: 'user',
     status: 403,
     message: '"{name}" has the scope {scopes}, which your token does not have, so you cannot change its credentials',
-    hint: 'An administrator who has this scope can do this; so can a command on a host.',
+    hint: 'Ask an administrator who has this scope, or use a command on a host.',
   },
   WP_SERVER_LAST_ADMINISTRATOR: {
     kind: 'user',
@@ -28,14 +28,14 @@ export const errors = defineErrors({
   WP_SERVER_LISTENER_WITHOUT_RUNS: {
     kind: 'user',
     status: 404,
-    message: 'The active release has no listener "{name}", and no run of it waits or is dead',
+    message: 'The active release has no listener "{name}", and there are no pending or dead runs of it',
     hint: 'Known listeners: {known}.',
   },
   WP_SERVER_DELAYED_UNKNOWN: {
     kind: 'user',
     status: 404,
-    message: 'No event is delayed under the id "{id}"',
-    hint: 'It may have been sent meanwhile. List those that wait with waypost event:list --delayed.',
+    message: 'Unknown delayed event "{id}"',
+    hint: 'It may have been sent in the meantime. List delayed events with waypost event:list --delayed.',
   },
   WP_SERVER_CRONJOB_RUN_UNKNOWN: {
     kind: 'user',
@@ -77,7 +77,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 404,
     message: 'System has no variable {name}',
-    hint: 'waypost env:list shows the variables and where each one is set.',
+    hint: 'List the variables with waypost env:list.',
   },
   WP_SERVER_VARIABLE_NEEDED: {
     kind: 'user',

@@ -17,7 +17,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'The variable {variable} is not the URL of a proxy',
-    hint: 'Use http://HOST:PORT or https://HOST:PORT, with user:password@ before the host if the proxy asks for it.',
+    hint: 'Use http://HOST:PORT or https://HOST:PORT, with user:password@ before the host if the proxy requires it.',
   },
   WP_OUTBOUND_BUSY: {
     kind: 'external',

@@ -28,25 +28,25 @@ export const errors = defineErrors({
   WP_PROJECT_TABLE_UNREADABLE: {
     kind: 'user',
     status: 500,
-    message: 'The table or view "{table}" cannot be read and was left out: {reason}',
+    message: 'The table or view "{table}" cannot be read and was skipped: {reason}',
     hint: 'Drop it if it is not needed. Possible causes: a view of a table that no longer exists, a function of another program, or a missing SQLite module.',
   },
   WP_PROJECT_FORM_MISSING: {
     kind: 'user',
     status: 500,
     message: 'The times in the rows of "{column}" have several forms, so callers can only read them',
-    hint: 'To let them write it, choose the form of new times: waypost migrate --connection {connection} --form "{column}=YYYY-MM-DD HH:MM:SS". docs/sql-table.md lists the forms.',
+    hint: 'To allow callers to write it, choose the form of new times: waypost migrate --connection {connection} --form "{column}=YYYY-MM-DD HH:MM:SS". docs/sql-table.md lists the forms.',
   },
   WP_PROJECT_FORM_COLUMN: {
     kind: 'user',
     status: 500,
-    message: '{connection} has no column "{column}" of times whose rows have several forms',
-    hint: 'Name a column with "form": "mixed" in migrations/{connection}/tables.json as TABLE.COLUMN. In others, new times have the form of the rows.',
+    message: 'The connection {connection} has no column "{column}" with several forms of times',
+    hint: 'Specify a column that has "form": "mixed" in migrations/{connection}/tables.json, as TABLE.COLUMN. For other columns, the form is determined by their rows.',
   },
   WP_PROJECT_FORM: {
     kind: 'user',
     status: 500,
-    message: '"{given}" does not choose a form of times',
+    message: '"{given}" is not a valid form of times',
     hint: 'Use TABLE.COLUMN=FORM with a form of docs/sql-table.md: milliseconds, seconds, julian, or for example "YYYY-MM-DD HH:MM:SS" and YYYY-MM-DDTHH:MM:SS.SSSZ.',
   },
   WP_PROJECT_FORM_UNUSED: {
@@ -96,7 +96,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'The database of {connection} has tables, but no migration of a project was applied to it',
-    hint: 'They may belong to another program, so they are not dropped. If they do not, drop them by hand.',
+    hint: 'The tables may belong to another program, so they were not dropped. If they do not, drop them yourself.',
   },
   WP_PROJECT_SCRIPT_MISSING: {
     kind: 'user',
@@ -108,7 +108,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'The default export of {file} is not {what}',
-    hint: 'Export it with "export default". docs/dev.md shows the form.',
+    hint: 'Export it with "export default". See docs/dev.md for an example.',
   },
   WP_PROJECT_SCRIPT_FAILED: {
     kind: 'user',
@@ -120,7 +120,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: '{file} did not end within {seconds} s after it was stopped',
-    hint: 'Pass context.signal to what it waits for.',
+    hint: 'Pass context.signal to everything that the script awaits.',
   },
   WP_PROJECT_NO_TABLE_TYPES: {
     kind: 'user',
@@ -206,8 +206,8 @@ export const errors = defineErrors({
   WP_PROJECT_NO_TABLES: {
     kind: 'user',
     status: 500,
-    message: 'The project knows no tables of the connection "{connection}"',
-    hint: 'Connections with tables: {known}. waypost migrate writes their tables.json.',
+    message: 'The project has no description of the tables of the connection "{connection}"',
+    hint: 'Connections with tables: {known}. To describe the tables of a connection in tables.json, run waypost migrate.',
   },
   WP_PROJECT_MIGRATE_STOPPED: {
     kind: 'user',
@@ -316,7 +316,7 @@ export const errors = defineErrors({
   WP_PROJECT_COVERAGE_NONE: {
     kind: 'user',
     status: 400,
-    message: 'No test that "{command}" runs has opened the project with createTestApp',
+    message: '"{command}" ran no test that opens the project with createTestApp',
     hint: 'Check its output, and specify the command that runs the tests, such as waypost coverage -- node --test.',
   },
   WP_PROJECT_COVERAGE_START: {

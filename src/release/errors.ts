@@ -149,13 +149,13 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'A function that {file} passed to onClose failed: {reason}',
-    hint: 'What it should have ended may still be open.',
+    hint: 'Resources that it should have closed may still be open.',
   },
   WP_RELEASE_CLOSE_WAITS: {
     kind: 'user',
     status: 500,
     message: 'A function that {file} passed to onClose did not finish within {seconds} s',
-    hint: 'What it should have ended may still be open.',
+    hint: 'Resources that it should have closed may still be open.',
   },
   WP_RUNTIME_ARTIFACT_IMPORT: {
     kind: 'user',

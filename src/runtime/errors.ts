@@ -10,8 +10,8 @@ export const errors = defineErrors({
   WP_RUNTIME_CALL_DEPTH: {
     kind: 'bug',
     status: 500,
-    message: 'context.call: "{operation}" is more than {limit} calls deep',
-    hint: 'Look for a method that calls itself through others.',
+    message: 'context.call: the call of "{operation}" is nested more than {limit} levels deep',
+    hint: 'Look for a method that calls itself, directly or through others.',
   },
   WP_RUNTIME_CALL_NOT_AWAITED: {
     kind: 'bug',
@@ -121,7 +121,7 @@ export const errors = defineErrors({
     status: 403,
     message:
       'Service workers are not allowed on this origin, because they would control the pages of the backend or the portal',
-    hint: 'Serve the script from another host. Without the backend and the portal on this origin, it is allowed here.',
+    hint: 'Serve the script from another host. Here, it is allowed only if neither the backend nor the portal is on this origin.',
   },
   WP_RUNTIME_NO_LISTENER: {
     kind: 'bug',
@@ -197,7 +197,7 @@ export const errors = defineErrors({
   WP_RUNTIME_STREAMS: {
     kind: 'user',
     status: 429,
-    message: 'The caller has {limit} open streams, which is the limit',
+    message: 'You have reached the limit of {limit} open streams',
     hint: 'Close one of them, or share one between the pages of a browser.',
   },
   WP_RUNTIME_TIMEOUT: { kind: 'external', status: 503, message: 'The response took longer than {seconds} s' },

@@ -8,7 +8,7 @@ import { readTemplate } from '../support/template.ts'
 import { checkPage, goTo, openBackendWorld, openSignedIn, type BackendWorld } from './backend-world.ts'
 
 const defaultScope =
-  'Every new user gets the scope "note", so everyone can subscribe to the event "note_created" and receive what is dispatched without "users". Use a scope that is not in scopes_default, or write scopes: [] if every user may subscribe.'
+  'Every new user gets the scope "note", so everyone can subscribe to the event "note_created" and receive data that is dispatched without "users". Use a scope that is not in scopes_default, or write scopes: [] if every user may subscribe.'
 const unused = 'The schema "Draft-Note" is not used. Use it in a route, an event or another schema, or remove it.'
 /** The warning about access is at the scope of the event: its name and the line. */
 const place = /note_created waypost\.yml:11$/

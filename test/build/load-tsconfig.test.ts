@@ -38,7 +38,7 @@ class Input extends Base { @Named name = 'own' }`,
         'WP_BUILD_TSCONFIG',
         'warning',
         'tsconfig.json',
-        'Releases are built without "emitDecoratorMetadata" of tsconfig.json',
+        'Waypost ignores "emitDecoratorMetadata" in tsconfig.json when it builds a release',
       ],
     ],
   )

@@ -192,7 +192,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
       asked.stderr,
       /^ {2}Target {5}\S+\n {2}Backup {5}from \d+ \S+ ago or later\n {2}Active {5}\d+ valid token/,
     )
-    assert.match(asked.stderr, /This must be confirmed, .* add --yes\.$/ms)
+    assert.match(asked.stderr, /This command requires confirmation, .* add --yes\.$/ms)
     const { code, stdout, stderr } = await restored(' --yes')
     assert.deepEqual([code, stdout], [0, '  Restored   caches of all servers cleared\n'])
     assert.match(stderr, /waypost token:revoke --user NAME\n/)
@@ -231,7 +231,7 @@ function declare(kind: 'sqlite' | 'postgresql'): void {
         stderr,
         /^ {2}Target {5}\S+\n {2}From {7}http:\/\/api\.example\.com\n {2}To {9}https:\/\/www\.example\.com\n {2}Servers {4}\S+\n {2}Tokens {5}\d+ valid access tokens?; rejected once/,
       )
-      assert.match(stderr, /This must be confirmed, .* add --yes\.$/ms)
+      assert.match(stderr, /This command requires confirmation, .* add --yes\.$/ms)
       assert.equal((await loadFacts(made.host.system)).issuer, baseUrl)
     })
 

@@ -121,7 +121,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     }
     const unasked = await project.run('event:replay --dead --since 1h')
     assert.equal(unasked.code, 1)
-    assert.match(unasked.stderr, /This must be confirmed, .* add --yes\.$/ms)
+    assert.match(unasked.stderr, /This command requires confirmation, .* add --yes\.$/ms)
     const unknown = await project.run('event:replay dlv_1')
     assert.equal(unknown.code, 1)
     assert.match(unknown.stderr, /^ {2}Target .*\nError: .*"dlv_1"/)

@@ -65,7 +65,7 @@ function describeMigrate(kind: string, { open, setOrigin }: Migrating): void {
 
     it('reverts the last one, and asks before', async () => {
       const { code, stderr } = await project.run('migrate:down')
-      assert.deepEqual([code, /To confirm, add --yes\./.test(stderr)], [1, true])
+      assert.deepEqual([code, /To confirm without a terminal, add --yes\./.test(stderr)], [1, true])
       assert.deepEqual(JSON.parse(await project.ok('migrate:down --yes --json')), {
         revert: [`System/${note}`],
         apply: [],

@@ -30,7 +30,7 @@ for (const template of isLong ? ['todo', 'crud'] : ['crud']) {
     assert.match(await readFile(path.join(folder, 'contract.info'), 'utf8'), /^SF:.*waypost\.yml$.*^DA:\d+,[1-9]/ms)
     const none = await runCli(['coverage', '--', process.execPath, '-e', '0'], { cwd: folder })
     assert.equal(none.code, 1)
-    assert.match(none.stderr, /No test that .* has opened the project with createTestApp/)
+    assert.match(none.stderr, /ran no test that opens the project with createTestApp/)
     const missing = await runCli(['coverage', '--', 'no-such-runner'], { cwd: folder })
     assert.match(missing.stderr, /Cannot start "no-such-runner": command not found/)
   })

@@ -58,6 +58,6 @@ test('the tables of a project are drawn, and a connection without tables is name
   assert.match(text, /\n {2}app_order \}o--\|\| app_customer : "customer_id"\n$/)
   await assert.rejects(drawTables({ folder, connection: 'Shop', onDiagnostics }), {
     code: 'WP_PROJECT_NO_TABLES',
-    message: /no tables of the connection "Shop"/,
+    message: /no description of the tables of the connection "Shop"/,
   })
 })

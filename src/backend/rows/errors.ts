@@ -5,18 +5,18 @@ export const errors = defineErrors({
     kind: 'user',
     status: 403,
     message: 'The backend of this server does not show rows: WAYPOST_BACKEND_DATA is not "on"',
-    hint: 'Set WAYPOST_BACKEND_DATA=on in the environment of the server and restart it. Then give the scope backend.data to those who may see and change rows.',
+    hint: 'Set WAYPOST_BACKEND_DATA=on in the environment of the server and restart it. Then grant the scope backend.data to users who may see and change rows.',
   },
   WP_BACKEND_TABLE_UNKNOWN: {
     kind: 'user',
     status: 404,
-    message: 'The active release knows no table "{table}" of the connection {connection}',
-    hint: 'The page Tables lists the known ones. Run waypost migrate, which writes tables.json, and deploy.',
+    message: 'The active release has no table "{table}" in the connection {connection}',
+    hint: 'See the page Tables for all tables. To add a table, run waypost migrate, which writes tables.json, and deploy.',
   },
   WP_BACKEND_ROWS_FIXED: {
     kind: 'user',
     status: 409,
-    message: 'Rows of "{table}" cannot be changed so: {problem}',
+    message: 'Rows of "{table}" cannot be changed in this way: {problem}',
   },
   WP_BACKEND_ROW_KEY: {
     kind: 'user',
@@ -38,12 +38,12 @@ export const errors = defineErrors({
     kind: 'user',
     status: 413,
     message: 'The file has more than {limit} bytes',
-    hint: 'Divide it, or load it with the tools of the database.',
+    hint: 'Split it, or load it with the tools of the database.',
   },
   WP_BACKEND_ROW_CONDITION: {
     kind: 'user',
     status: 428,
-    message: 'Send If-Match with the etag of the row',
-    hint: 'It is in the list of rows. Without it, a change of someone else could be lost.',
+    message: 'The request has no If-Match header',
+    hint: 'Send If-Match with the "etag" from the list of rows. Otherwise, you could overwrite a change by someone else.',
   },
 })

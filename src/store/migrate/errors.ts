@@ -10,7 +10,7 @@ export const errors = defineErrors({
   WP_MIGRATE_UNFINISHED: {
     kind: 'user',
     status: 500,
-    message: 'The migration "{name}" failed outside a transaction, so its changes until then remain: {reason}',
+    message: 'The migration "{name}" failed outside a transaction, and the changes that it had already made remain: {reason}',
     hint: 'Make sure that it can be repeated, fix it and {again}. {before} See "Outside a transaction" in docs/migrations.md.',
   },
   WP_MIGRATE_OUTSIDE: {
@@ -41,7 +41,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 500,
     message: 'The role "{role}" may not create tables in the database "{target}" (search_path: {path})',
-    hint: 'Grant it: grant usage, create on schema {schema} to "{role}". Or use a schema in which it may: ?search_path=SCHEMA.',
+    hint: 'Grant it: grant usage, create on schema {schema} to "{role}". Or use a schema in which it has these privileges: ?search_path=SCHEMA.',
   },
   WP_MIGRATE_FOREIGN_KEY: {
     kind: 'user',
@@ -94,7 +94,7 @@ export const errors = defineErrors({
   WP_MIGRATE_VALUES: {
     kind: 'user',
     status: 500,
-    message: 'Rows of "{table}" have values of "{column}" that it would no longer allow: {found}',
+    message: 'Rows of "{table}" have values of "{column}" that the column would no longer allow: {found}',
     hint: 'Change these rows in a TypeScript migration before this one, or keep the values.',
   },
   WP_MIGRATE_VALUE_DEFAULT: {

@@ -52,8 +52,8 @@ export const errors = defineErrors({
   WP_STORE_TRANSACTION_OVER: {
     kind: 'user',
     status: 500,
-    message: 'A statement came after the end of its transaction',
-    hint: 'Await each statement of a transaction. A run of a listener with "once" that took too long has no transaction anymore.',
+    message: 'A statement was sent after its transaction had ended',
+    hint: 'Await each statement of a transaction. If a run of a listener with "once" takes too long, its transaction ends early.',
   },
   WP_STORE_BUSY: {
     kind: 'external',
@@ -64,7 +64,7 @@ export const errors = defineErrors({
   WP_STORE_SCAN: {
     kind: 'external',
     status: 503,
-    message: 'Other queries that read many rows of the database "{database}" took {seconds} s',
+    message: 'The query waited {seconds} s for other queries that read many rows of the database "{database}"',
     hint: 'Try again. Add an index for the query, or use PostgreSQL.',
   },
   WP_STORE_SCAN_TIMEOUT: {
@@ -82,14 +82,14 @@ export const errors = defineErrors({
   WP_STORE_IDLE: {
     kind: 'external',
     status: 503,
-    message: 'PostgreSQL ended a transaction in "{database}" because it or a pause of this process was too long',
-    hint: 'Try again. If it happens often, check whether the process is suspended or short of CPU time, and the limits that the role has.',
+    message: 'PostgreSQL ended a transaction in "{database}" because the transaction or a pause of this process took too long',
+    hint: 'Try again. If it happens often, check whether the process is suspended or short of CPU time, and check the timeouts of the role.',
   },
   WP_STORE_READ_ONLY: {
     kind: 'external',
     status: 503,
-    message: 'The PostgreSQL database "{database}" at "{host}" only reads at present',
-    hint: 'Wait until the switchover to another server has ended. If it persists, check that the URL leads to the primary, and default_transaction_read_only of the role and the database.',
+    message: 'The PostgreSQL database "{database}" at "{host}" is read-only at the moment',
+    hint: 'Wait until the switchover to another server has finished. If the error persists, check that the URL points to the primary, and check default_transaction_read_only of the role and the database.',
   },
   WP_STORE_FULL: {
     kind: 'external',

@@ -76,7 +76,7 @@ export const configCases: readonly Case[] = [
     name: 'a setting of an earlier version',
     files: { 'waypost.yml': 'config:\n  delivery_lease: 2m\n' },
     problems: [
-      'waypost.yml:2:3 «delivery_lease» warning WP_DEFINITION_SETTING_REMOVED The setting "delivery_lease" has no effect anymore | Remove it.',
+      'waypost.yml:2:3 «delivery_lease» warning WP_DEFINITION_SETTING_REMOVED The setting "delivery_lease" no longer has an effect | Remove it.',
     ],
   },
   {

@@ -149,7 +149,7 @@ export const namesCases: readonly Case[] = [
     name: 'an event that everybody may subscribe to',
     files: { 'waypost.yml': 'event:\n  made: { schema: Todo }\nschema:\n  Todo: true\n' },
     problems: [
-      'waypost.yml:2:3 «made» warning WP_DEFINITION_EVENT_OPEN Every user with the scope consumer can subscribe to the event "made" and receive what is dispatched without "users", but no public route exposes its data | Add scopes: [NAME] to limit who can subscribe, or scopes: [] if every user may subscribe',
+      'waypost.yml:2:3 «made» warning WP_DEFINITION_EVENT_OPEN Every user with the scope consumer can subscribe to the event "made" and receive data that is dispatched without "users", but no public route exposes its data | Add scopes: [NAME] to limit who can subscribe, or scopes: [] if every user may subscribe',
     ],
   },
   {
@@ -181,7 +181,7 @@ export const namesCases: readonly Case[] = [
         'event:\n  made: { scopes: [admin, todo] }\n  sold: { scopes: [admin] }\n  open: { scopes: [] }\nconfig: { scopes_default: [consumer, todo] }\n',
     },
     problems: [
-      'waypost.yml:2:27 «todo» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "todo", so everyone can subscribe to the event "made" and receive what is dispatched without "users" | Use a scope that is not in scopes_default, or write scopes: [] if every user may subscribe',
+      'waypost.yml:2:27 «todo» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "todo", so everyone can subscribe to the event "made" and receive data that is dispatched without "users" | Use a scope that is not in scopes_default, or write scopes: [] if every user may subscribe',
     ],
   },
   {
@@ -192,7 +192,7 @@ export const namesCases: readonly Case[] = [
     },
     options: { variables: { DEFAULTS: 'consumer,stock' } },
     problems: [
-      'waypost.yml:2:20 «stock» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "stock", so everyone can subscribe to the event "made" and receive what is dispatched without "users" | Use a scope that is not in scopes_default, or write scopes: [] if every user may subscribe',
+      'waypost.yml:2:20 «stock» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "stock", so everyone can subscribe to the event "made" and receive data that is dispatched without "users" | Use a scope that is not in scopes_default, or write scopes: [] if every user may subscribe',
     ],
   },
   {
@@ -204,7 +204,7 @@ export const namesCases: readonly Case[] = [
     name: 'an event whose scope every new user gets without any setting',
     files: { 'waypost.yml': 'event:\n  made: { scopes: [consumer] }\n' },
     problems: [
-      'waypost.yml:2:20 «consumer» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "consumer", so everyone can subscribe to the event "made" and receive what is dispatched without "users" | Use a scope that is not in scopes_default, or write scopes: [] if every user may subscribe',
+      'waypost.yml:2:20 «consumer» warning WP_DEFINITION_EVENT_DEFAULT_SCOPE Every new user gets the scope "consumer", so everyone can subscribe to the event "made" and receive data that is dispatched without "users" | Use a scope that is not in scopes_default, or write scopes: [] if every user may subscribe',
     ],
   },
   {

@@ -220,7 +220,7 @@ export const structureCases: readonly Case[] = [
       'waypost.yml': 'routes:\n  /a:\n    deprecated: true\n    methods: { GET: { public: true, action: src/a.ts } }\n',
     },
     problems: [
-      'waypost.yml:3:17 «true» warning WP_DEFINITION_DEPRECATED_DATE "/a" is deprecated without a date, so responses do not say so | Add the date: deprecated: 2027-01-31',
+      'waypost.yml:3:17 «true» warning WP_DEFINITION_DEPRECATED_DATE "/a" is deprecated without a date, so responses have no Deprecation header | Add the date: deprecated: 2027-01-31',
     ],
   },
   {
