@@ -3,7 +3,7 @@ import { makeCompletion, shells, type Shell } from '../bin/cli/completion.ts'
 
 export default class Completion extends WaypostCommand {
   static override description =
-    'Print a script that completes commands in a shell\nThe first line of the script says where to load it.'
+    'Print a script that completes commands in a shell\nThe first line of the script shows where to load it.'
   static override examples = [
     { description: 'In bash', command: 'source <(<%= config.bin %> <%= command.id %> bash)' },
     { description: 'In zsh', command: 'source <(<%= config.bin %> <%= command.id %> zsh)' },

@@ -64,7 +64,7 @@ export default class Deploy extends WaypostCommand {
       env: 'WAYPOST_ALLOW_BREAKING',
     }),
     'allow-missing': Flags.boolean({
-      description: 'Deploy although servers lack variables, which you set afterwards',
+      description: 'Deploy even if variables are missing on servers; set them afterwards',
       env: 'WAYPOST_ALLOW_MISSING',
     }),
     'overwrite-backend': Flags.boolean({
@@ -72,7 +72,7 @@ export default class Deploy extends WaypostCommand {
     }),
     message: Flags.string({ char: 'm', description: 'Message for the list of releases', env: 'WAYPOST_MESSAGE' }),
     commit: Flags.string({
-      description: 'Git commit of the project; by default the one of the pipeline, or else from Git',
+      description: 'Git commit of the project; default: from the pipeline, or else from Git',
       env: 'WAYPOST_COMMIT',
     }),
     against: againstFlag,

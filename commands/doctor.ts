@@ -40,7 +40,7 @@ export default class Doctor extends HostCommand {
     deliveries: deliveriesFlag({ dependsOn: ['restored'] }),
     yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation', dependsOn: ['restored'] }),
     packages: Flags.boolean({
-      description: 'List the packages inside Waypost with their versions and licences',
+      description: 'List the packages inside Waypost with their versions and licenses',
       exclusive: ['restored'],
     }),
   }

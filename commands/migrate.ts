@@ -19,7 +19,7 @@ export default class Migrate extends WaypostCommand {
     to: migrationFlags.to({ description: 'Name of the last migration to apply' }),
     form: Flags.string({
       description:
-        'For a SQLite database of another program: TABLE.COLUMN=FORM, the form in which new times are written where the rows have several',
+        'For a SQLite database of another program: TABLE.COLUMN=FORM, the form of new times, if existing rows have several forms',
       multiple: true,
       dependsOn: ['connection'],
     }),

@@ -15,7 +15,7 @@ import type { Pull as Pulled } from '../src/project/index.ts'
 
 export default class Pull extends WaypostCommand {
   static override description =
-    'Bring the changes on the server into the project\nCompares the active release with the one last deployed from Git, key by key. Your own changes are kept. An empty folder becomes a project.'
+    'Apply changes from the server to the project\nCompares the active release with the one last deployed from Git, key by key. Your own changes are kept. An empty folder becomes a project.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> my-api --url https://api.example.com',
@@ -23,7 +23,7 @@ export default class Pull extends WaypostCommand {
   ]
   static override enableJsonFlag = true
   static override args = {
-    folder: Args.string({ description: 'Folder of the project, by default the current one' }),
+    folder: Args.string({ description: 'Folder of the project; default: the current folder' }),
   }
   static override flags = {
     url: Flags.string({
@@ -108,5 +108,5 @@ const maxShown = 20
 
 function describeSame(commit: string | undefined): string {
   const since = commit === undefined ? '' : ` since the last deployment (commit ${shortenCommit(commit)})`
-  return `Nothing to pull: the folder has everything that was changed on the server${since}.`
+  return `Nothing to pull: the folder contains all changes from the server${since}.`
 }

@@ -34,7 +34,7 @@ SIGTERM stops the server gracefully; a second SIGTERM or Ctrl+C stops it immedia
     }),
     'first-run-code': Flags.boolean({
       description:
-        'Print the code that creates the first administrator also if stderr is not a terminal, such as to a log',
+        'Print the code for the first administrator even if stderr is not a terminal',
     }),
   }
 

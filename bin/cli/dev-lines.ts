@@ -35,7 +35,7 @@ export function formatAnswered(answered: Answered, { width, times = 1 }: LineOpt
 const abortWords = {
   failed: 'response aborted',
   left: 'client disconnected',
-  cut: 'stream ended, clients connect again',
+  cut: 'stream ended, clients reconnect',
 }
 
 function tailOf({ user, status, id, reason, aborted }: Answered, times: number): string {

@@ -79,7 +79,7 @@ export async function writePluginManifest(folder: string, builtIn: readonly stri
   const names = Object.values(commands).flatMap(({ id, aliases, hiddenAliases }) => [id, ...aliases, ...hiddenAliases])
   const [problem] = checkCommandNames(names, builtIn)
   if (problem !== undefined) throw errors.WP_CLI_MANIFEST({ reason: problem })
-  if (names.length === 0) throw errors.WP_CLI_MANIFEST({ reason: 'its package.json names no commands in "oclif"' })
+  if (names.length === 0) throw errors.WP_CLI_MANIFEST({ reason: 'its package.json lists no commands in "oclif"' })
   writeFileSync(path.join(folder, 'oclif.manifest.json'), `${JSON.stringify(plugin.manifest)}\n`)
   return Object.keys(commands)
 }

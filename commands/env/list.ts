@@ -5,7 +5,7 @@ import type { ListedVariable } from '../../src/operate/index.ts'
 export default class EnvList extends HostCommand {
   static override description = `List variables, where they are set, and what uses them
 
-Shows the variables in System and those that the active release uses, without values. The first place of SET IN takes \
+Shows the variables in System and those that the active release uses, without values. The first location in SET IN takes \
 precedence on this host.`
   static override examples = ['<%= config.bin %> <%= command.id %>', '<%= config.bin %> <%= command.id %> --json']
   static override enableJsonFlag = true

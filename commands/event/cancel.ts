@@ -2,7 +2,7 @@ import { Flags, HostCommand, plural } from '../../bin/cli/index.ts'
 
 export default class EventCancel extends HostCommand {
   static override description =
-    'Cancel the pending runs of a listener\nRuns of a listener that was removed or renamed wait until then, or until they are deleted.'
+    'Cancel the pending runs of a listener\nRuns of a removed or renamed listener wait until they are cancelled or deleted.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> --listener bill',
     '<%= config.bin %> <%= command.id %> --listener bill --yes',

@@ -3,7 +3,7 @@ import type { ListedDelayed, ListedEvent, ListedListener } from '../../src/opera
 
 export default class EventList extends HostCommand {
   static override description =
-    'List the events of the active release, or those that are delayed\nDelayed events are sent when they are due.'
+    'List the events of the active release, or delayed events\nDelayed events are sent when they are due.'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --json',

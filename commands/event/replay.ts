@@ -3,7 +3,7 @@ import type { ActingHost, ReplayRequest } from '../../src/operate/index.ts'
 
 export default class EventReplay extends HostCommand {
   static override description =
-    'Redeliver a finished delivery, run a finished run of a listener again, or all dead ones\nA replayed delivery keeps its id and gets four new attempts.'
+    'Repeat a finished delivery or run, or all dead ones\nA replayed delivery keeps its id and gets four new attempts.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> dlv_01KAK7W1R2M9ZQ4T7XBC',
     '<%= config.bin %> <%= command.id %> --dead --since 24h',

@@ -2,7 +2,7 @@ import { Args, HostCommand } from '../../bin/cli/index.ts'
 
 export default class EventRetry extends HostCommand {
   static override description =
-    'Make the next attempt of a pending delivery, or run of a listener, now\nThis does not change the number of remaining attempts.'
+    'Make a pending delivery or run due now\nThis does not change the number of remaining attempts.'
   static override examples = ['<%= config.bin %> <%= command.id %> dlv_01KAK7W1R2M9ZQ4T7XBC']
   static override enableJsonFlag = true
   static override args = { delivery: Args.string({ description: 'Id of a delivery or run', required: true }) }

@@ -33,7 +33,7 @@ export default class GenerateFromTable extends WaypostCommand {
     event: Flags.string({ description: 'Event to add and to dispatch with POST' }),
     owner: Flags.string({
       description:
-        'Column with the id of the user who owns the row, or that refers to an owned row; other users cannot see it',
+        'Column with the id of the owner, or that refers to a row with an owner; other users cannot see the row',
     }),
     'dry-run': Flags.boolean({ description: 'Show what would be written without writing anything' }),
   }

@@ -23,7 +23,7 @@ export default class KeyRotate extends HostCommand {
     return this.withHost(openHost, async (host) => {
       this.noteTarget(host)
       const question = withdraw
-        ? '  Sign with a new key and refuse all existing access tokens?'
+        ? '  Sign with a new key and reject all existing access tokens?'
         : '  Sign with a new key from now on?'
       if (!flags.yes && this.isInteractive() && !(await confirm(question))) {
         this.note('  Nothing was changed.')

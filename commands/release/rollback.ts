@@ -41,7 +41,7 @@ export default class ReleaseRollback extends WaypostCommand {
       env: 'WAYPOST_ALLOW_BREAKING',
     }),
     'allow-missing': Flags.boolean({
-      description: 'Roll back although servers lack variables, which you set afterwards',
+      description: 'Roll back even if variables are missing on servers; set them afterwards',
       env: 'WAYPOST_ALLOW_MISSING',
     }),
     'keep-draft': Flags.boolean({

@@ -93,7 +93,7 @@ async function makeImportHint(root: string, { importer, name, aliases }: Missing
     return near && `Did you mean "${folder}/${near}"?`
   }
   const alias = aliases.find((pattern) => isMatch(pattern, name))
-  if (alias !== undefined) return `"${alias}" in "paths" of tsconfig.json does not lead to a file`
+  if (alias !== undefined) return `"${alias}" in "paths" of tsconfig.json does not match a file`
   if (/^[@~]\//.test(name)) return 'Use a relative path, or declare it in "paths" of tsconfig.json'
   const [top = ''] = name.split('/', 1)
   if ((await listFolder(root)).includes(top)) return `Use a relative path: "${relativeTo(importer, name)}"`

@@ -114,7 +114,7 @@ function listFiles(
         refuse(`${folder}/${name}`, entry.isSymbolicLink() ? 'it is a link' : 'it is not a regular file')
       else if (/[\\\p{Cc}]/u.test(name)) refuse(`${folder}/${name}`, 'its name has a control character or a backslash')
       else if (/(?:^|\/)(?:waypost\.yml|package\.json)$/.test(name))
-        refuse(`${folder}/${name}`, 'all files of the folder are public, and it is a file of a project')
+        refuse(`${folder}/${name}`, 'all files of the folder are public, but this is a project file')
       else found.push(name)
       if (found.length > maxFiles || folders.length > maxFiles) {
         refuse(folder, `it has more than ${maxFiles} files`)

@@ -247,7 +247,7 @@ const replayDelivery = defineRoute({
 
 const replayDead = defineRoute({
   name: 'replayDeliveries',
-  summary: 'Send the deliveries again that died since a time',
+  summary: 'Send all deliveries again that became dead since a time',
   method: 'POST',
   path: '/subscription/:id/replay',
   callers: 'tokens',

@@ -67,7 +67,7 @@ const add = defineRoute({
 
 const revoke = defineRoute({
   name: 'revokeToken',
-  summary: 'Revoke a token with those that renew each other with it',
+  summary: 'Revoke a token and all tokens of its family',
   method: 'DELETE',
   path: '/token/:id',
   callers: 'logins',

@@ -7,7 +7,7 @@ const isSchema = (value: unknown): value is JsonSchema => typeof value === 'bool
 
 /** Returns why a value is not a description. Classes of plugins are not necessarily written in TypeScript. */
 export function findShapeProblem(value: unknown): string | undefined {
-  if (!isRecord(value)) return 'it returned no object'
+  if (!isRecord(value)) return 'it did not return an object'
   for (const key of ['params', 'parameters', 'request'])
     if (value[key] !== undefined && !isSchema(value[key])) return `"${key}" is not a JSON Schema`
   const { http, plan, problems = [] } = value

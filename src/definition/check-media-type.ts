@@ -13,7 +13,7 @@ export function checkMediaType(report: Report, node: Node): string | undefined {
   const text = textOf(node)
   if (text !== undefined) return checkMediaTypeName(report, text, node)
   if (node.kind === 'broken') return undefined
-  const problem = `A media type must be a text such as image/png, not ${describeNode(node)}`
+  const problem = `A media type must be a string such as image/png, not ${describeNode(node)}`
   report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at: node, parameters: { problem } })
   return undefined
 }

@@ -94,7 +94,7 @@ function findSegmentProblem(segment: string, isLast: boolean): PathProblem | und
     const isName = /^\*[A-Za-z]\w*$/.test(segment)
     if (isName && isLast) return undefined
     const reason = isName
-      ? `"${segment}" is the rest of the path, so nothing can follow it`
+      ? `"${segment}" is the rest of the path, so no segment can follow it`
       : `"${segment}" is not a valid parameter`
     const hint = isName ? `Write :${segment.slice(1)} for one segment` : 'Write *NAME with letters, digits and _'
     return { reason, hint, part: segment }

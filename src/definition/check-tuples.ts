@@ -19,7 +19,7 @@ export function checkTuples(
       const placed = { schema: given[index] ?? true, root: rootOf(root), named }
       const keyword = (['readOnly', 'writeOnly'] as const).find((one) => hasAccess(placed, one))
       if (keyword === undefined) continue
-      const problem = `An item of a tuple cannot be "${keyword}": without it, the items after it would move`
+      const problem = `An item of a tuple cannot be "${keyword}", because without it, the items after it would move`
       report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at, parameters: { problem }, hint: 'Use an object' })
     }
   }

@@ -126,7 +126,7 @@ function collectSchemas(
       if (Object.hasOwn(own, name))
         reportSchema(context, method, `describes the schema ${quote(name)}, which exists already`)
       else if (isOther)
-        reportSchema(context, method, `describes the schema ${quote(name)} in another way than an earlier method`)
+        reportSchema(context, method, `describes the schema ${quote(name)} differently from an earlier method`)
       else found[name] ??= { schema, method }
     }
   }

@@ -14,7 +14,7 @@ export const keywordDescriptions: Readonly<Record<string, string>> = {
   deprecated: 'Marks the value as deprecated',
   readOnly: 'Only the server sets the value',
   writeOnly: 'The value is never returned',
-  explode: 'In a query: false accepts a list as one text with commas, such as a,b, too',
+  explode: 'In a query: with false, a list can also be sent as one text with commas, such as a,b',
   contentEncoding: 'How a string encodes binary data, such as base64',
   contentMediaType: "The media type of the string's content, such as application/json",
   contentSchema: "Schema of the string's content",

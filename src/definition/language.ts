@@ -28,12 +28,12 @@ const staticFolder = closed('a folder of files', {
     description: 'Folder of the project. All its files are public and part of releases',
   }),
   max_age: Type.Optional(
-    duration('How long callers may use a file without asking again; default: they ask each time, as for HTML'),
+    duration('How long callers may use a file without revalidating it; default: they revalidate it each time, as for HTML'),
   ),
   fallback: Type.Optional(
     Type.String({
       title: 'a file such as index.html',
-      description: 'File that browsers get for paths that do not exist, for apps with routes of their own',
+      description: 'File that browsers get for paths that do not exist, for apps with client-side routes',
     }),
   ),
 })
@@ -147,7 +147,7 @@ const sections = closed('waypost.yml', {
   static: section(
     Type.Record(Type.String(), staticFolder, { title: 'static files' }),
     'a map of path to folder',
-    'Folders whose files anyone may read, by the path below which they are served; routes take precedence',
+    'Folders whose files anyone may read, by the path at which they are served; routes take precedence',
   ),
   schema: section(schemasLanguage, 'a map of name to schema', 'Shared schemas, by name'),
   connection: section(

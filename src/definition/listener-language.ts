@@ -42,7 +42,7 @@ export const listenerKeys = {
       {
         title: 'a limit of starts',
         additionalProperties: false,
-        description: 'Limits how many runs start, of all workers together',
+        description: 'Limits how many runs start, across all workers',
       },
     ),
   ),

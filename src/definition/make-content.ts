@@ -141,7 +141,7 @@ function makeMediaSchema(context: DefinitionContext, { key: type, value }: Entry
       const found = typeOf(context, value, resolved)
       if (found === 'string' || context.loading.report.isUnclear(value)) return
       const problem = `The schema of ${type} must be of type string${found === undefined ? '' : `, not "${found}"`}`
-      const hint = `Write { type: string }, or leave the schema out: then the action ${part === 'request' ? 'gets a stream' : 'sends bytes'}`
+      const hint = `Write { type: string }, or omit the schema: then the action ${part === 'request' ? 'gets a stream' : 'sends bytes'}`
       context.loading.report.add({ code: 'WP_DEFINITION_SCHEMA_INVALID', at: value, parameters: { problem }, hint })
     })
   }

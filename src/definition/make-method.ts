@@ -76,7 +76,7 @@ function readOperationId({ loading: { report }, operationIds }: DefinitionContex
   if (at === undefined || id === undefined) return undefined
   if (isReservedName(id)) {
     const problem = `"${id}" is a reserved word in programming languages, so it cannot be an operationId`
-    const hint = 'Begin with a verb and add what it is about, for example listTodos'
+    const hint = 'Begin with a verb and add its object, for example listTodos'
     report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem }, hint })
     return undefined
   }
@@ -170,8 +170,8 @@ function readCache({ loading: { report } }: DefinitionContext, { key, value }: E
   const isShared = valueOf(entry.value, 'public')
   if (isShared === undefined || !isPublic(entry.value)) return { maxAgeMs }
   if (isPublic(value)) return { maxAgeMs, public: true }
-  const hint = 'Remove it: then only the cache of the caller keeps the response'
-  return refuse(isShared, '"public: true" would let shared caches keep responses of a method that needs a token', hint)
+  const hint = 'Remove it: then only the cache of the caller stores the response'
+  return refuse(isShared, '"public: true" would allow shared caches to store responses of a method that requires a token', hint)
 }
 
 const maxTimeout = '1h'

@@ -21,7 +21,7 @@ export function makeSteps(context: DefinitionContext, node: Node, outer: Steps):
   for (const item of itemsOf(valueOf(node, 'steps'))) {
     for (const { key: name, keySpan, value } of entriesOf(item)) {
       if (steps.some((one) => one.name === name)) {
-        const problem = `The step "${name}" runs already: a group, the route or this list has it`
+        const problem = `The step "${name}" is duplicated: a group, the route or this list already contains it`
         const hint = 'Give it another name, or remove one of the two'
         report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at: keySpan, parameters: { problem }, hint })
         continue
@@ -42,7 +42,7 @@ function readRemoved({ loading: { report } }: DefinitionContext, node: Node, { s
     if (known.includes(name)) return [name]
     if (without.includes(name) || report.isUnclear(node)) return []
     const suggestion = report.findNearest(name, known)
-    const problem = `"${name}" is not a step of a group or route around it`
+    const problem = `"${name}" is not a step of its group or route`
     const all = known.length === 0 ? 'Remove "without"' : `Its steps are ${known.join(', ')}`
     const hint = suggestion === undefined ? all : didYouMean(suggestion, undefined)
     report.add({ code: 'WP_DEFINITION_VALUE_INVALID', at, parameters: { problem }, hint })

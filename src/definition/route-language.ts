@@ -70,7 +70,7 @@ const steps = Type.Optional(
     {
       title: 'a list of steps',
       description:
-        'Code that runs in order before the action; those of groups and of the route run first. What NAME returns is `context.state.NAME`',
+        'Code that runs in order before the action; those of groups and of the route run first. The result of NAME is available as `context.state.NAME`',
     },
   ),
 )
@@ -115,7 +115,7 @@ const ownKeys = closed('a method', {
     }),
   ),
   raw: Type.Optional(Type.Boolean({ description: 'Also passes the exact bytes of the body to the action' })),
-  response: Type.Optional(responsePlace('Schema of the JSON of the 200 response, or `content` with its media types')),
+  response: Type.Optional(responsePlace('Schema of the JSON body of the 200 response, or `content` with its media types')),
   responses: Type.Optional(
     mapOf(responseSchema, {
       names: 'a response',
@@ -134,7 +134,7 @@ const ownKeys = closed('a method', {
         closed('an event and its data', {
           event: Type.String({ minLength: 1, description: 'The name of an event' }),
           data: Type.Array(Type.String({ minLength: 1 }), {
-            description: 'The properties of the result that the event has; by default all',
+            description: 'The properties of the result that the event contains; default: all',
             minItems: 1,
             uniqueItems: true,
           }),
@@ -153,17 +153,17 @@ const ownKeys = closed('a method', {
     closed(
       'a cache policy',
       {
-        max_age: duration('How long callers may use a response without asking again; 0s: they ask each time'),
+        max_age: duration('How long callers may use a response without revalidating it; with 0s, they revalidate it each time'),
         public: Type.Optional(
           Type.Boolean({ description: 'Allows caches that several callers share; only for public methods' }),
         ),
       },
-      'Sets Cache-Control and ETag, and returns 304 to callers that have the response already; only for GET',
+      'Sets Cache-Control and ETag, and returns 304 to callers that already have the response; only for GET',
     ),
   ),
   compression: Type.Optional(
     Type.Boolean({
-      description: 'Whether responses are compressed, if `compression` in `config` is on; false: never',
+      description: 'false turns compression off for this method if `compression` in `config` is on',
       default: true,
     }),
   ),
@@ -217,7 +217,7 @@ const routeKeys = {
 /** An entry without `routes` needs methods. Editors check this; `makeRoutes` reports it. */
 const needsMethods = { if: { required: ['routes'] }, else: { required: ['methods'] } }
 const groupDescription = Type.Optional(
-  Type.String({ title: 'a string', description: 'Description of the group that it begins, shown in /docs' }),
+  Type.String({ title: 'a string', description: 'Description of the group, shown in /docs' }),
 )
 
 /** The titles of maps of routes. Editors use the same schema for those of groups as for `routes` of waypost.yml. */
@@ -237,7 +237,7 @@ const inner = Type.Object(routeKeys, {
   title: 'a route',
   additionalProperties: false,
   keyHints: {
-    routes: 'Groups nest two levels deep at most. Write the longer path instead',
+    routes: 'Groups can be nested at most two levels deep. Write the longer path instead',
     description: 'Only groups have a description. Describe the methods instead',
   },
 })

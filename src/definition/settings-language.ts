@@ -9,7 +9,7 @@ function makeLanguage(): TSchema {
     properties[name] = Type.Optional({ ...shape, title, description, default: row.default, 'x-waypost-group': group })
   }
   for (const name of removedSettings) {
-    properties[name] = Type.Optional(Type.Unknown({ description: 'Has no effect anymore', deprecated: true }))
+    properties[name] = Type.Optional(Type.Unknown({ description: 'No longer has an effect', deprecated: true }))
   }
   return Type.Object(properties, { title: 'config', additionalProperties: false })
 }

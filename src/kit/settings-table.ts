@@ -104,7 +104,7 @@ export const settingsTable = {
     default: 'ES256',
     choices: ['ES256', 'RS256'],
     description:
-      'Algorithm with which access tokens are signed; RS256 is for verifiers that support no other (RFC 9068)',
+      'Signature algorithm of access tokens; use RS256 for verifiers that do not support ES256 (RFC 9068)',
   },
   refresh_lifetime: {
     label: 'Refresh token lifetime',
@@ -167,7 +167,7 @@ export const settingsTable = {
     minimum: '1mb',
     maximum: '1024gb',
     description:
-      'Disk that the temporary files of all uploads of a process may use; further uploads get 503 until others have ended',
+      'Disk space for the temporary files of all uploads of a process; further uploads get 503 until others have finished',
   },
   compression: {
     label: 'Compression',

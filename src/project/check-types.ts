@@ -141,7 +141,7 @@ function shortenReason(reason: string): string {
 function explainRequest(first: string, lines: readonly string[]): string | undefined {
   if (!/^Property '.+?' does not exist on type '.* \| /.test(first)) return undefined
   if (!lines.some((line) => /: Request\b(?!<)/.test(line))) return undefined
-  return "Request without a method has only what all methods have. Name a method that has it: Request<'METHOD /path'>."
+  return "Request without a method contains only what all methods have in common. Specify a method that has it: Request<'METHOD /path'>."
 }
 
 /** Says that the result of an action has the wrong type, instead of comparing two functions. */

@@ -160,7 +160,7 @@ export async function buildProject(
 
 /** What a developer should know after `replaced`: editors and compilers that read the types before are wrong. */
 export const typesReplaced =
-  'The generated types belonged to another state of the project and were replaced; repeat any type check that ran before'
+  'The generated types were out of date and have been replaced; repeat any type check that ran before'
 
 /**
  * Writes the types of a project if they changed and the folder can be written, and the schemas for editors that know the

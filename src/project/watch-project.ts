@@ -170,7 +170,7 @@ function watchFolder(roots: readonly string[], events: FolderEvents) {
     if (hasMissed) current.once('ready', events.onMissed)
     const delay = `${pollMs / 1000} s`
     events.onWarning(
-      `The system cannot watch more files for this user (${code}), so saves are noticed within ${delay}. ` +
+      `The system cannot watch more files for this user (${code}), so saves are detected only within ${delay}. ` +
         'On Linux, raise fs.inotify.max_user_watches and fs.inotify.max_user_instances.',
     )
   }

@@ -151,7 +151,7 @@ export class ActionContext implements Context {
     return async (source, options = {}) => {
       const { conditions, closeLater } = this.#request
       if (conditions === undefined || closeLater === undefined)
-        throw new TypeError('context.file makes a response, which a cronjob does not have')
+        throw new TypeError('context.file creates a response, but a cronjob has none')
       const asking = { request: conditions, now: this.#sources.clock.now(), closeLater }
       return makeFileResponse(source, options, asking) as never
     }

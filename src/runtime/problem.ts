@@ -170,7 +170,7 @@ export function mountErrorHandler(app: FastifyInstance, options: ProblemOptions 
 /** Logs that the caller has disconnected, if the body has not arrived completely. */
 function noteLeft(request: FastifyRequest): void {
   const { complete, method } = request.raw
-  if (!complete) request.log.info({ method, path: pathOf(request) }, 'caller left while sending a body')
+  if (!complete) request.log.info({ method, path: pathOf(request) }, 'caller disconnected while sending a body')
 }
 
 /** Whether Fastify rejected a QUERY without a content type, before it looked for a route. */

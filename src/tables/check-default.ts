@@ -8,7 +8,7 @@ type Rule = readonly [expected: string, isValid: (value: unknown) => boolean]
 const limit = 2 ** 31
 
 const rules: Readonly<Record<Exclude<ColumnDeclaration['type'], 'enum' | 'numeric'>, Rule>> = {
-  id: ['omitted, because the database numbers the rows', () => false],
+  id: ['omitted, because the database generates the values', () => false],
   integer: [
     'an integer of 32 bits',
     (value) => Number.isInteger(value) && Number(value) >= -limit && Number(value) < limit,

@@ -35,6 +35,6 @@ function checkDigits(
   if (precision === undefined && !isChange)
     return { part: 'type', problem: 'needs the number of its digits', hint: 'Add precision: 10 and scale: 2' }
   if (precision !== undefined && (scale ?? 0) > precision)
-    return { part: 'scale', problem: `has ${scale} digits after the point, but only ${precision} digits` }
+    return { part: 'scale', problem: `has ${scale} digits after the decimal point, but only ${precision} digits` }
   return undefined
 }

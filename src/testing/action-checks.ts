@@ -95,7 +95,7 @@ async function checkPurity({ plugin }: CheckContext, name: string, sample: Actio
   assert.equal(odd, undefined, `describe() must return JSON, and its value at "${odd}" is not`)
   const json = toJson(first)
   await pause(5) // so that the time is another
-  assert.deepEqual(toJson(call()), json, 'describe() must return the same for the same input')
+  assert.deepEqual(toJson(call()), json, 'describe() must return the same result for the same input')
 }
 
 async function checkMake(context: CheckContext, name: string, sample: ActionSample): Promise<void> {

@@ -66,7 +66,7 @@ async function checkLoading(plugin: Plugin, { module }: PluginTestOptions, { loa
   const report = await loadInChild(module, loadMs)
   if ('problem' in report) assert.fail(report.problem)
   assert.deepEqual(report.effects, [], 'The top-level code of the module and of what it imports has side effects')
-  assert.equal(report.catalog, JSON.stringify(describePlugin(plugin)), 'Each load must give the same plugin')
+  assert.equal(report.catalog, JSON.stringify(describePlugin(plugin)), 'Each load must return the same plugin')
 }
 
 async function loadInChild(module: string, loadMs: number): Promise<LoadReport> {

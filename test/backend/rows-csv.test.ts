@@ -102,7 +102,7 @@ describeEachSystem('rows as CSV files', ({ newSystem }) => {
         `id,email,surname\n${id(50)},s@example.com,x`,
         { line: 1, column: 'surname', message: 'is not a column of shop_customer' },
       ],
-      [`id\n${id(50)}`, { line: 1, column: 'email', message: 'is missing, and a row needs it' }],
+      [`id\n${id(50)}`, { line: 1, column: 'email', message: 'is missing, but rows need it' }],
       [`id,email,email\n${id(50)},a,b`, { line: 1, column: 'email', message: 'is in the file twice' }],
       [
         Buffer.from([0x69, 0x64, 0x0a, 0xff]),

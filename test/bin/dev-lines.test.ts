@@ -101,7 +101,7 @@ test('an interrupted response is marked', () => {
   )
   assert.match(
     formatAnswered({ ...answered, aborted: 'cut' }, { width: 80 })[0]!,
-    /stream ended, clients connect again$/,
+    /stream ended, clients reconnect$/,
   )
   assert.match(formatAnswered({ ...answered, aborted: 'left' }, { width: 80 })[0]!, /  200 .* {3}client disconnected$/)
 })

@@ -160,7 +160,7 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
     await draft.write(main, text.replace('schema: Todo }', 'schema: Todo, scopes: [todo] }'))
     await page.getByText('Changed in the folder').waitFor()
     await page.keyboard.press('Control+S')
-    const dialog = page.getByRole('dialog', { name: 'Changed since you began' })
+    const dialog = page.getByRole('dialog', { name: 'Changed since you started' })
     await dialog.getByText('The changes are to different values. Both are kept.').waitFor()
     await dialog.getByRole('button', { name: 'Continue with these values' }).click()
     await page.keyboard.press('Control+S')

@@ -153,11 +153,11 @@ describe('the schema editor', { timeout: 600_000 }, () => {
       'Line 2 /title String is too short (0 < 1)',
       'Line 3 /done This property is not allowed',
     ])
-    assert.ok(await page.getByRole('button', { name: 'Keep in the schema' }).isDisabled())
+    assert.ok(await page.getByRole('button', { name: 'Save in the schema' }).isDisabled())
     await checkLooks(page, 'example')
     await write(page, label, '{ "title": "Milk", "content": "Two litres" }')
     await page.getByText('The example fits the schema.').waitFor()
-    await page.getByRole('button', { name: 'Keep in the schema' }).click()
+    await page.getByRole('button', { name: 'Save in the schema' }).click()
     await page.keyboard.press('Control+S')
     await page.getByText(savedText).waitFor()
     assert.match(await draft.read(file), /examples:/)

@@ -76,7 +76,7 @@ describe('the page Variables', { timeout: 600_000 }, () => {
     assert.equal(await readValue('ORDERS_URL'), 'https://hidden.example')
 
     const replacing = await choose(page, 'ORDERS_URL', 'Replace')
-    await replacing.getByRole('button', { name: 'Value with several lines' }).click()
+    await replacing.getByRole('button', { name: 'Multi-line value' }).click()
     await replacing.getByLabel('Value', { exact: true }).fill('hidden line\nhidden line 2')
     await page.keyboard.press('Control+s')
     await replacing.waitFor({ state: 'detached' })

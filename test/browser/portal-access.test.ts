@@ -48,7 +48,7 @@ describe('account, clients, tokens and connected clients in the portal', { timeo
     await content.getByRole('heading', { name: `Stock ${attack}`, exact: true }).waitFor()
     assert.ok(!(await page.content()).includes(secret), 'the secret is shown once')
     await button('New secret').click()
-    await dialog.getByText('The old secret stops working at once.').waitFor()
+    await dialog.getByText('The old secret stops working immediately.').waitFor()
     await dialog.getByLabel('Also revoke all tokens of this client').check()
     await dialog.getByRole('button', { name: 'New secret' }).click()
     await dialog.getByText('Copy it now.').waitFor()

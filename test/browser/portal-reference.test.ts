@@ -321,7 +321,7 @@ describe('a reference that is not public', { timeout: 600_000 }, () => {
     await openPortal(page, '/reference', 'dan')
     await page.locator('.operations').first().waitFor()
     await goTo(page, '/reference/createBook?tab=try', 'Adds a book', root)
-    await page.getByText('Your account has no scope “consumer”').waitFor()
+    await page.getByText('Your account does not have the scope “consumer”').waitFor()
     assert.equal(await page.getByLabel('Token', { exact: true }).count(), 0)
     await send(page)
     await answer(page).getByText('WP_AUTH_NO_TOKEN').waitFor()

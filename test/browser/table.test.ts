@@ -119,7 +119,7 @@ describe('the table designer', () => {
     )
     const file = (await migrations()).at(-1)
     assert.match(await read(`migrations/System/${file}`), /note: \{ type: text, null: false, default: "-" \}/)
-    await page.getByText('No undo: rows could be lost').waitFor()
+    await page.getByText('Cannot be undone: rows could be lost').waitFor()
   })
 
   test('why a migration failed stays on the page', async () => {

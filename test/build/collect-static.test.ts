@@ -51,7 +51,7 @@ test('links, files of a project, large files, too many files and missing folders
     refused('public/large.bin', 'it is larger than 10 MB'),
     refused('public/link.txt', 'it is a link'),
     refused('public/up', 'it is a link'),
-    refused('public/waypost.yml', 'all files of the folder are public, and it is a file of a project'),
+    refused('public/waypost.yml', 'all files of the folder are public, but this is a project file'),
   ])
   assert.deepEqual(await problems(define({ folder: 'none' })), [refused('none', 'it does not exist')])
   assert.deepEqual(await problems(define({ folder: 'secret.txt' })), [refused('secret.txt', 'it is not a folder')])

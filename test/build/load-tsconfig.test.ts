@@ -71,7 +71,7 @@ test('names of paths, folders and dependencies of the project are never taken fo
   assert.deepEqual(
     diagnostics.map(({ hint }) => hint),
     [
-      '"@lib/*" in "paths" of tsconfig.json does not lead to a file',
+      '"@lib/*" in "paths" of tsconfig.json does not match a file',
       'Use a relative path, or declare it in "paths" of tsconfig.json',
       'Use a relative path: "./lib/pick"',
       'Did you mean "dates"?',

@@ -122,7 +122,7 @@ const mistakes: readonly (readonly [string, string, readonly string[]])[] = [
     'three levels',
     `  /a: { routes: { /b: { routes: { /c: { ${get}, routes: { /d: { ${get} } } } } } } }`,
     [
-      'waypost.yml:2:95 "routes" is not a valid key of a route (Groups nest two levels deep at most. Write the longer path instead)',
+      'waypost.yml:2:95 "routes" is not a valid key of a route (Groups can be nested at most two levels deep. Write the longer path instead)',
     ],
   ],
   [
@@ -301,7 +301,7 @@ const stepMistakes: readonly (readonly [string, string, string])[] = [
   [
     'a name twice',
     'steps: [{ a: src/a.ts }, { a: src/a.ts }]',
-    'The step "a" runs already: a group, the route or this list has it',
+    'The step "a" is duplicated: a group, the route or this list already contains it',
   ],
   ['a missing file', 'steps: [{ a: src/none.ts }]', 'File not found: src/none.ts'],
   [
@@ -311,7 +311,7 @@ const stepMistakes: readonly (readonly [string, string, string])[] = [
   ],
   ['a map', 'steps: { a: src/a.ts }', '"steps" must be a list of steps, not a map'],
   ['a name that is no identifier', 'steps: [{ a-b: src/a.ts }]', '"a-b" is not a valid name for a step'],
-  ['an unknown name to remove', 'without: [b]', '"b" is not a step of a group or route around it'],
+  ['an unknown name to remove', 'without: [b]', '"b" is not a step of its group or route'],
 ]
 
 for (const [name, yaml, expected] of stepMistakes)

@@ -187,7 +187,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
     assert.equal(JSON.parse(await project.ok('event:execute --json')).attempted, 0)
     assert.match(
       (await project.run('doctor')).stdout,
-      /Nothing is posted: deliveries are held since .*; 1 delivery waiting/,
+      /Nothing is posted: deliveries have been held since .*; 1 delivery waiting/,
     )
     assert.match(await project.ok('event:resume --cancel --yes'), /^ {2}Cancelled {2}1 delivery\n {2}Resumed/)
     await restore(' --deliveries hold')

@@ -115,5 +115,5 @@ export const commands = { '${id}': X }\n`
   await refuse(commands('user:names'), /"user" belongs to Waypost/)
   await refuse(commands('Not Valid'), /its name is not valid/)
   await refuse(`throw new Error('broken')`, /broken/)
-  await refuse('export const commands = {}', /names no commands/)
+  await refuse('export const commands = {}', /lists no commands/)
 })

@@ -64,7 +64,7 @@ describe('waypost pull', { concurrency: 1 }, () => {
   it('changes nothing after a deployment from the same folder', async () => {
     await deploy(project)
     const text = await project.ok('pull')
-    assert.equal(text, '  Nothing to pull: the folder has everything that was changed on the server.\n')
+    assert.equal(text, '  Nothing to pull: the folder contains all changes from the server.\n')
   })
 
   it('writes what was changed on the server, and the next deployment is the same release', async () => {
@@ -127,7 +127,7 @@ describe('waypost pull', { concurrency: 1 }, () => {
     assert.match((await texts())[0]!, /Lists all of them/)
     await project.edit('resources/routes/todo/collection.yml', 'Lists all of them', 'Lists mine')
     const refused = await project.run('deploy --yes')
-    assert.match(refused.stderr, /would undo 1 change made in the backend\n.*The project has other values there/s)
+    assert.match(refused.stderr, /would undo 1 change made in the backend\n.*The project has different values there/s)
     assert.match(refused.stderr, /waypost pull --theirs/)
     assert.doesNotMatch(refused.stderr, /Run waypost pull/)
     await project.ok('deploy --yes --overwrite-backend')

@@ -143,7 +143,7 @@ test('types of another branch are replaced, which one line says', async () => {
   assert.match(stdout, /^No problems: /)
   assert.equal(
     stderr,
-    'The generated types belonged to another state of the project and were replaced; repeat any type check that ran before\n',
+    'The generated types were out of date and have been replaced; repeat any type check that ran before\n',
   )
 })
 

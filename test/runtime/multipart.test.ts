@@ -112,9 +112,9 @@ describe('a multipart body', () => {
       'a file that is not what it says',
       [title, filePart('cover', 'x'.repeat(50))],
       400,
-      /^body\/cover does not begin like a file of image\/png$/,
+      /^body\/cover does not begin like a file of type image\/png$/,
     ],
-    ['an empty picture', [title, filePart('cover', '')], 400, /^body\/cover does not begin like a file of image\/png$/],
+    ['an empty picture', [title, filePart('cover', '')], 400, /^body\/cover does not begin like a file of type image\/png$/],
     [
       'a text in place of a file',
       [title, textPart('cover', 'x')],
@@ -285,7 +285,7 @@ describe('a multipart body', () => {
     )
     assert.doesNotMatch(received, /HTTP\/1\.1 5/)
     await noFiles()
-    await until('the log says so', () => server.logs.some(({ msg }) => msg === 'caller left while sending a body'))
+    await until('the log says so', () => server.logs.some(({ msg }) => msg === 'caller disconnected while sending a body'))
   })
 
   test('that is shorter than announced is refused', async () => {

@@ -177,7 +177,7 @@ test('a name means one schema', async (t) => {
     return [...new Set(diagnostics.map(({ message }) => message))]
   }
   assert.deepEqual(await problems(yaml.replace('as: Customer', 'as: Order')), [
-    'The class "sql-table" describes the schema "Order" in another way than an earlier method',
+    'The class "sql-table" describes the schema "Order" differently from an earlier method',
   ])
   assert.deepEqual(await problems(`schema: { Order: { type: object } }\n${yaml}`), [
     'The schema "Order" is not used',

@@ -39,7 +39,7 @@ describe('a plugin that cannot be built is a diagnostic at its entry', () => {
     'a package without a module': {
       ...named('empty', '', { more: { exports: { './other': './index.js' } } }),
       code: 'WP_PLUGIN_MISSING',
-      message: /"empty": its package\.json names no module/,
+      message: /"empty": its package\.json specifies no module/,
     },
     'another version': {
       files: {

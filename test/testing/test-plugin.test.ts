@@ -82,7 +82,7 @@ describe('loading', () => {
     'reading all variables': ['export const all = { ...process.env }', /reads the variable/],
     'the end of the process': ['process.exit(3)', /It ended the process \(exit code 3\)/],
     'an error': [`throw new Error('not today')`, /It throws: not today/],
-    'other content each time': [`const names = [String(process.pid)]`, /Each load must give the same plugin/],
+    'other content each time': [`const names = [String(process.pid)]`, /Each load must return the same plugin/],
   }
   const module = (code: string) => `import { definePlugin } from 'waypost'
 ${code}

@@ -24,7 +24,7 @@ export const dispatch: ActionClass<Config> = {
       problems.push({ at: '', message: `A ${method} request has no body that could be dispatched`, hint })
     }
     if (declared.request !== undefined) {
-      const message = `The body is validated by the schema of the event "${event}"`
+      const message = `The body is validated against the schema of the event "${event}"`
       problems.push({ at: '/event', message, hint: 'Remove "request" from the method' })
     }
     return {

@@ -44,7 +44,7 @@ const config = {
     },
     body_timeout: {
       type: 'string',
-      description: 'Time from then until the response is complete, such as 60s',
+      description: 'Time from the start of the response until it is complete, such as 60s',
       pattern: '^[1-9][0-9]{0,5}(ms|s|m)$',
       default: '60s',
     },

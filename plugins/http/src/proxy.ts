@@ -67,7 +67,7 @@ export const proxy: ActionClass<ProxyConfig> = {
   },
   async make({ config, plan, use }) {
     if (use === undefined) throw new Error('the class "proxy" needs a route')
-    if (plan?.format !== 1) throw new Error('its plan was made by another version of Waypost. Deploy again')
+    if (plan?.format !== 1) throw new Error('it was built by another version of Waypost. Deploy again')
     const { makeProxy } = await import('./forward.ts')
     return makeProxy(config, { plan: plan as unknown as ProxyPlan, method: use.method })
   },
@@ -149,7 +149,7 @@ function checkHeaders({ headers }: ProxyConfig): ConfigProblem[] {
       if (!forbiddenHeader.test(name.toLowerCase())) return []
       const message = `The header "${name}" cannot be passed on`
       const hint =
-        'The proxy never passes on credentials, cookies, and headers that describe the connection or the server'
+        'The proxy never passes on credentials, cookies, or headers that describe the connection or the server'
       return [{ at: `/headers/${part}/${index}`, message, hint }]
     }),
   )

@@ -97,7 +97,7 @@ test('dispatch reports methods without a body, and a second schema of the body',
     ])
   const declared = { request: {}, responses: {} }
   assert.deepEqual(problemsOf(dispatch, { event: 'paid' }, { declared }), [
-    '/event The body is validated by the schema of the event "paid"',
+    '/event The body is validated against the schema of the event "paid"',
   ])
   assert.throws(
     () =>

@@ -50,7 +50,7 @@ export function makeAdminApi({ guard, ...sources }: AdminApiOptions): FastifyPlu
       return (document ??= describeBuiltIn(adminRoutes, {
         title: 'Waypost admin API',
         version,
-        description: 'What the pages of the backend call. Requests need an access token with the scope that they name.',
+        description: 'The API that the pages of the backend call. Each operation requires an access token with the scope that it names.',
         prefix,
         token: 'An access token with one of the scopes',
         scopesOf: (route) => scopesOf(route, sources.draft),

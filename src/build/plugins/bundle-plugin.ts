@@ -134,7 +134,7 @@ function describeUnresolved(root: string, { name }: PluginUse): string {
   if (name.startsWith('./')) return `the file ${name} does not exist`
   return findPackage(root, name) === undefined
     ? 'the package is not installed'
-    : 'its package.json names no module that can be imported'
+    : 'its package.json specifies no module that can be imported'
 }
 
 function findNativeReason(root: string, use: PluginUse, inputs: Metafile['inputs']): string | undefined {

@@ -86,8 +86,8 @@ function findProblem(
 ): string | undefined {
   const texts = new Set([...owners.values()].map((owner) => JSON.stringify(owner)))
   if (texts.size > 1) return `"${parent}" has several owner rules`
-  if (isFar(parent)) return `The owner of "${parent}" is ${maxOwnerSteps} references away, which is the limit`
+  if (isFar(parent)) return `The owner of "${parent}" is ${maxOwnerSteps} references away, but the limit is lower`
   if (table.columns[column]!.null || onDelete === 'set null')
-    return `Rows without "${column}" would belong to no one: it may be null`
+    return `Rows without "${column}" would have no owner, because the column may be null`
   return undefined
 }

@@ -189,7 +189,7 @@ function makeRoutes(request: RoutesRequest, { view, key = [] }: TableSnapshot): 
     const problem = `${wrong.method} is not possible for a ${wrong.at} of "${request.table}"`
     throw new GenerateRefused({
       problem,
-      hint: 'Views are read-only, and methods for one row need a key of one column.',
+      hint: 'Views are read-only, and methods for one row require a key of one column.',
     })
   }
   const places = [

@@ -264,7 +264,7 @@ function nameOfKey({ value, source }: Scalar): string {
 function findKeyProblem(key: Node | undefined, before: string): string | undefined {
   if (isScalar(key) && key.type === 'PLAIN' && nameOfKey(key) === '<<') return 'it has a merge key (<<)'
   const isUsual = isScalar(key) && key.tag === undefined && key.anchor === undefined
-  return isUsual && !/(^|[\s{,[])\?\s+$/.test(before) ? undefined : 'a key of it is written in an unusual form'
+  return isUsual && !/(^|[\s{,[])\?\s+$/.test(before) ? undefined : 'one of its keys is written in an unusual form'
 }
 
 function makeItems(

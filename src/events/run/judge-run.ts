@@ -39,7 +39,7 @@ export function judgeRun(judging: Judging, { run, listener, result, latencyMs }:
     case 'postponed': {
       const until = Math.min(result.until, judging.clock.now() + yearMs)
       if (run.postponed < maxPostponed) return { ...base, verdict: 'postponed', until }
-      return fail(judging, base, { listener, reason: `It was put off more than ${maxPostponed} times` })
+      return fail(judging, base, { listener, reason: `It was postponed more than ${maxPostponed} times` })
     }
     default:
       return fail(judging, base, { listener, reason: result.reason })

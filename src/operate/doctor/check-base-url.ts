@@ -38,7 +38,7 @@ function checkIssuer(
     )
   if (stored !== undefined) return ok(`WAYPOST_BASE_URL is not set; System uses ${stored}`)
   if (isEmbedded)
-    return ok('WAYPOST_BASE_URL is not set; http://localhost with the port of the first server will be used')
+    return ok('WAYPOST_BASE_URL is not set; the first server will use http://localhost with its port')
   throw hostErrors.WP_SERVER_BASE_URL_MISSING({ target: system.target })
 }
 

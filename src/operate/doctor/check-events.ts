@@ -26,7 +26,7 @@ export async function checkEvents(
   const described = `${describeWaiting(deliveries.due)}${describeRuns(runs)}`
   if (held !== undefined) {
     const since = new Date(Number(held)).toISOString()
-    const message = `Nothing is posted: deliveries are held since ${since}; ${describeWaiting(deliveries.held)}`
+    const message = `Nothing is posted: deliveries have been held since ${since}; ${describeWaiting(deliveries.held)}`
     return {
       check,
       state: 'warn',

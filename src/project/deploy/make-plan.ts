@@ -149,9 +149,9 @@ async function findOverwritten(
 }
 
 const overwriteHints = {
-  pull: 'Run waypost pull to bring the changes of the backend into the project, or deploy with --overwrite-backend to undo these changes.',
+  pull: 'Run waypost pull to apply the changes of the backend to the project, or deploy with --overwrite-backend to undo these changes.',
   conflicts:
-    'The project has other values there. Deploy with --overwrite-backend to keep them, or run waypost pull --theirs to take the values of the backend.',
+    'The project has different values there. Deploy with --overwrite-backend to keep them, or run waypost pull --theirs to take the values of the backend.',
   copy: 'Make the same changes on the server that you copy from, or deploy with --overwrite-backend to undo them.',
 }
 

@@ -189,7 +189,7 @@ function compareEvent(name: string, { before, after, effects }: EntriesContext):
 
 function comparePrivate(was: ManifestEvent, is: ManifestEvent): readonly ChangeDetail[] {
   if (was.private === is.private) return []
-  if (is.private === true) return [breaking('now private: its subscriptions receive it no longer')]
+  if (is.private === true) return [breaking('now private: its subscriptions no longer receive it')]
   return [harmless('no longer private: consumers may subscribe')]
 }
 

@@ -142,7 +142,7 @@ function describeAddedMigration(name: string, { before, after }: Manifests): rea
   const isServed = before.routes.length > 0
   const outside =
     migration?.outside === true
-      ? [harmless('runs outside a transaction: if it fails, its changes until then remain')]
+      ? [harmless('runs outside a transaction: if it fails, the changes that it has already made remain')]
       : []
   const rewrites = migration?.declared?.rewrites?.map(harmless) ?? []
   return [

@@ -213,7 +213,7 @@ export function compareAction(before: ManifestAction, after: ManifestAction): re
   if ('file' in after || 'file' in before) return [changedCode(`code of ${nameAction(after)}`)]
   const paths = differingPaths(before.config, after.config)
   if (paths.length === 0)
-    return [harmless(`${after.class} works in another way, because tables, other actions or the class changed`)]
+    return [harmless(`${after.class} works differently, because tables, other actions or the class changed`)]
   return [harmless(`config of ${after.class}: ${paths.join(', ')}`)]
 }
 

@@ -84,14 +84,14 @@ export async function receiveFile(stream: Readable, about: FileToReceive): Promi
       size += chunk.length
       if (size > maxSize) throw errors.WP_RUNTIME_PART_SIZE({ name: part, limit: maxSize })
       if (writer === undefined) chunks.push(chunk)
-      if (!isChecked && size >= signatureBytes && isWrong()) return { problem: `does not begin like a file of ${type}` }
+      if (!isChecked && size >= signatureBytes && isWrong()) return { problem: `does not begin like a file of type ${type}` }
       if (writer !== undefined) await writer.write(chunk)
       else if (size > maxMemoryBytes) {
         writer = await FileWriter.open(temporary)
         for (const one of chunks.splice(0)) await writer.write(one)
       }
     }
-    if (!isChecked && isWrong()) return { problem: `does not begin like a file of ${type}` }
+    if (!isChecked && isWrong()) return { problem: `does not begin like a file of type ${type}` }
     if (writer === undefined) return { file: new File(chunks, name, { type }) }
     await writer.flush()
     return { file: new File([await openAsBlob(writer.path, { type })], name, { type }) }

@@ -63,7 +63,7 @@ export function describeBuiltIn<Route extends BuiltInRoute>(
 const problemResponse = {
   description: 'An error (RFC 9457)',
   headers: {
-    'Retry-After': { description: 'In how many seconds to try again', schema: { type: 'integer' } },
+    'Retry-After': { description: 'The number of seconds after which to try again', schema: { type: 'integer' } },
     'WWW-Authenticate': {
       description: 'Which token is required, if it is missing or not valid',
       schema: { type: 'string' },
@@ -103,7 +103,7 @@ const ifMatch = {
   name: 'If-Match',
   in: 'header',
   required: false,
-  description: 'The ETag of the record to change; 412 if the record has another one by now',
+  description: 'The ETag of the record to change; 412 if the record now has a different one',
   schema: { type: 'string' },
 }
 

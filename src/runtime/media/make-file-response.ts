@@ -39,7 +39,7 @@ export async function makeFileResponse(
   asking: Asking,
 ): Promise<FileResponse> {
   const opened = source instanceof Blob ? readBlob(source) : await readFile(source, options)
-  if (opened === undefined) throw new ActionProblem(404, 'There is no such file')
+  if (opened === undefined) throw new ActionProblem(404, 'The file does not exist')
   try {
     return await respond(asking.etag === undefined ? opened : withEtag(opened, asking.etag), options, asking)
   } catch (error) {

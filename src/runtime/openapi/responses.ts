@@ -128,7 +128,7 @@ function schemaWithout(type: string): object {
 function makePart(whole: ResponseParts, { shared }: OperationSources): ResponseParts {
   return {
     ...whole,
-    description: 'The part that Range names, if the response is a file',
+    description: 'The part that Range requests, if the response is a file',
     headers: { ...whole.headers, ...shared.headers(['Content-Range']) },
   }
 }

@@ -44,7 +44,7 @@ const requestHeaders: readonly KnownHeader[] = [
 
 const responseHeaders: readonly KnownHeader[] = [
   { name: 'Accept-Encoding', description: 'The accepted encodings of a body, if the encoding was the problem' },
-  { name: 'Cache-Control', description: 'How long, and by whom, the response may be kept (RFC 9111)' },
+  { name: 'Cache-Control', description: 'How long, and by whom, the response may be cached (RFC 9111)' },
   { name: 'Content-Range', description: 'The part of the file, and its size (RFC 9110)' },
   { name: 'ETag', description: 'The version of the resource, for If-Match and If-None-Match (RFC 9110)' },
   {
@@ -53,7 +53,7 @@ const responseHeaders: readonly KnownHeader[] = [
     schema: { type: 'string', format: 'uri-reference' },
   },
   { name: 'Retry-After', description: 'Seconds to wait before the next attempt', schema: { type: 'integer' } },
-  { name: 'WWW-Authenticate', description: 'Why the token was refused (RFC 6750)' },
+  { name: 'WWW-Authenticate', description: 'Why the token was rejected (RFC 6750)' },
 ]
 
 export function makeSharedParts(components: Components, schemaName: string): SharedParts {

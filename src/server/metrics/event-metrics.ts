@@ -49,7 +49,7 @@ export async function eventMetrics(system: System, options: EventTerms): Promise
       name: 'waypost_delivery_oldest_due_seconds',
       type: 'gauge',
       help:
-        'How long the oldest delivery that is not held back has been due, counted from its dispatch while its ' +
+        'How long the oldest delivery that is not held has been due, counted from its dispatch while its ' +
         'message is not fanned out. Same value on every server.',
       samples: [{ value: oldestDueMs / 1000 }],
     },

@@ -52,7 +52,7 @@ const ofOthers: ReadonlySet<string> = new Set([
 ])
 
 const onlyUtf8 = 'Waypost reads and writes UTF-8'
-const oneServer = 'Waypost connects to one server: use an address that always leads to the primary'
+const oneServer = 'Waypost connects to one server: use an address that always points to the primary'
 const unsupported = 'the driver does not support it'
 
 /** Options of which only some values are possible. Others would be ignored, and connections be less safe or wrong. */
@@ -183,7 +183,7 @@ function assertPossible(query: URLSearchParams, show: (name: string) => string):
     if (known.includes(name) || ofOthers.has(name)) continue
     const similar = nearest(name, known)
     throw similar === undefined
-      ? wrong(show(name), hidden, 'Waypost does not know it')
+      ? wrong(show(name), hidden, 'Waypost does not support it')
       : wrong(name, hidden, `did you mean "${similar}"?`)
   }
 }

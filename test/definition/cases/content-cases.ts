@@ -107,7 +107,7 @@ export const contentCases: readonly Case[] = [
         'routes:\n  /x:\n    scopes: []\n    methods:\n      POST:\n        action: src/a.ts\n        request: { content: { text/plain: { type: integer } } }\n',
     },
     problems: [
-      'waypost.yml:7:43 «{ type: integer }» WP_DEFINITION_SCHEMA_INVALID The schema of text/plain must be of type string, not "integer" | Write { type: string }, or leave the schema out: then the action gets a stream',
+      'waypost.yml:7:43 «{ type: integer }» WP_DEFINITION_SCHEMA_INVALID The schema of text/plain must be of type string, not "integer" | Write { type: string }, or omit the schema: then the action gets a stream',
     ],
   },
   {

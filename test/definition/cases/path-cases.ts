@@ -62,7 +62,7 @@ export const pathCases: readonly Case[] = [
     name: 'a wildcard that is not the last segment',
     files: { 'waypost.yml': 'routes:\n  /a/*rest/b:\n    methods: { GET: { public: true, action: src/a.ts } }\n' },
     problems: [
-      'waypost.yml:2:6 «*rest» WP_DEFINITION_PATH_INVALID "/a/*rest/b" is not a valid path: "*rest" is the rest of the path, so nothing can follow it | Write :rest for one segment',
+      'waypost.yml:2:6 «*rest» WP_DEFINITION_PATH_INVALID "/a/*rest/b" is not a valid path: "*rest" is the rest of the path, so no segment can follow it | Write :rest for one segment',
     ],
   },
   {
@@ -72,7 +72,7 @@ export const pathCases: readonly Case[] = [
         'routes:\n  /a/*rest:\n    routes: { /b: { methods: { GET: { public: true, action: src/a.ts } } } }\n',
     },
     problems: [
-      'waypost.yml:2:6 «*rest» WP_DEFINITION_PATH_INVALID "/a/*rest" is not a valid path: "*rest" is the rest of the path, so nothing can follow it | Write :rest for one segment',
+      'waypost.yml:2:6 «*rest» WP_DEFINITION_PATH_INVALID "/a/*rest" is not a valid path: "*rest" is the rest of the path, so no segment can follow it | Write :rest for one segment',
     ],
   },
   {

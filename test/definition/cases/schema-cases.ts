@@ -268,8 +268,8 @@ schema:
         'schema:\n  A:\n    type: array\n    prefixItems: [{ $ref: schema:///B }, { type: string, readOnly: true }, true]\n    minItems: 3\n    items: false\n  B: { type: string, writeOnly: true }\n',
     },
     problems: [
-      'waypost.yml:4:19 «{ $ref: schema:///B }» WP_DEFINITION_SCHEMA_INVALID An item of a tuple cannot be "writeOnly": without it, the items after it would move | Use an object',
-      'waypost.yml:4:42 «{ type: string, readOnly: true }» WP_DEFINITION_SCHEMA_INVALID An item of a tuple cannot be "readOnly": without it, the items after it would move | Use an object',
+      'waypost.yml:4:19 «{ $ref: schema:///B }» WP_DEFINITION_SCHEMA_INVALID An item of a tuple cannot be "writeOnly", because without it, the items after it would move | Use an object',
+      'waypost.yml:4:42 «{ type: string, readOnly: true }» WP_DEFINITION_SCHEMA_INVALID An item of a tuple cannot be "readOnly", because without it, the items after it would move | Use an object',
     ],
   },
   {

@@ -18,7 +18,7 @@ export const valuesCases: readonly Case[] = [
     },
     problems: [
       'waypost.yml:6:46 «list_tickets» WP_DEFINITION_OPERATION_DUPLICATE The operationId "list_tickets" is the same as "listTickets" at waypost.yml:5 | Give each method its own operationId. Case and "_" are ignored, because generated clients may change them',
-      'waypost.yml:7:45 «delete» WP_DEFINITION_VALUE_INVALID "delete" is a reserved word in programming languages, so it cannot be an operationId | Begin with a verb and add what it is about, for example listTodos',
+      'waypost.yml:7:45 «delete» WP_DEFINITION_VALUE_INVALID "delete" is a reserved word in programming languages, so it cannot be an operationId | Begin with a verb and add its object, for example listTodos',
       'waypost.yml:8:47 «2fast» WP_DEFINITION_VALUE_INVALID "operationId" must be a name of letters, digits and _, not "2fast"',
     ],
   },
@@ -40,7 +40,7 @@ export const valuesCases: readonly Case[] = [
       'src/a.ts': '',
     },
     problems: [
-      'waypost.yml:5:63 «true» WP_DEFINITION_VALUE_INVALID "public: true" would let shared caches keep responses of a method that needs a token | Remove it: then only the cache of the caller keeps the response',
+      'waypost.yml:5:63 «true» WP_DEFINITION_VALUE_INVALID "public: true" would allow shared caches to store responses of a method that requires a token | Remove it: then only the cache of the caller stores the response',
       'waypost.yml:6:33 «cache» WP_DEFINITION_VALUE_INVALID "cache" applies to GET only, not to POST',
       'waypost.yml:7:77 «1500ms» WP_DEFINITION_VALUE_INVALID "max_age" must be whole seconds, at most 365d, not "1500ms"',
       'waypost.yml:8:77 «60» WP_DEFINITION_VALUE_INVALID "max_age" must be a duration such as 30s or 5m, not 60',

@@ -340,7 +340,7 @@ const methods: readonly (readonly [string, Method, Method, string[], Partial<Man
     'whose class derives something else',
     { action: { class: 'sql', config: { a: 1 }, plan: { format: 1 } } },
     { action: { class: 'sql', config: { a: 1 }, plan: { format: 2 } } },
-    ['sql works in another way, because tables, other actions or the class changed'],
+    ['sql works differently, because tables, other actions or the class changed'],
   ],
   [
     'whose class derives the same in another order',

@@ -152,7 +152,7 @@ class Parser {
   /** Early feedback for the usual forms. The database knows which tables a statement really uses. */
   #refuseOwnTable(name: string): void {
     if (/^waypost_/i.test(name) && beforeTable.has(this.#previous))
-      throw new StatementProblem(`The table "${name}" belongs to Waypost; use a table of your own`)
+      throw new StatementProblem(`The table "${name}" belongs to Waypost; use one of your own tables`)
   }
 
   #readWord(text: string): void {
@@ -166,7 +166,7 @@ class Parser {
     if (text === ';') this.#end ??= start
     if (text === '(') this.#depth += 1
     if (text === ')') this.#depth -= 1
-    if (this.#depth < 0) throw new StatementProblem('A parenthesis is closed that was not opened')
+    if (this.#depth < 0) throw new StatementProblem('A closing parenthesis has no opening one')
     if (this.#isSqlite && (text === '?' || text === '@'))
       throw new StatementProblem(`Write a parameter as :name instead of ${text}`)
     if (text === '[' && this.#isSqlite) {

@@ -19,7 +19,7 @@ interface Alternative {
  */
 export function parseAny(text: string, filters: ReadonlyMap<string, PossibleFilter>): readonly Alternative[] | string {
   const parts = splitAlternatives(text)
-  if (parts === undefined) return '"any" must be alternatives in brackets: (NAME:VALUE,NAME:VALUE)'
+  if (parts === undefined) return '"any" must be alternatives in parentheses: (NAME:VALUE,NAME:VALUE)'
   if (parts.length > maxAlternatives) return `"any" must have at most ${maxAlternatives} alternatives`
   const found: Alternative[] = []
   for (const part of parts) {

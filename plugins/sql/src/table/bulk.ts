@@ -12,7 +12,7 @@ export function resolveBulk({ config, operation, use, report }: TableUse, { writ
       hint: 'List columns in "write", or remove "bulk"',
     })
   if (Object.keys(use.declared.responses).some((status) => status.startsWith('2')))
-    report('/bulk', `${use.method} ${use.path} declares its response, which cannot be that of several rows`, {
+    report('/bulk', `${use.method} ${use.path} declares its response, which does not describe several rows`, {
       hint: 'Remove the declared response, or "bulk"',
     })
   return bulk

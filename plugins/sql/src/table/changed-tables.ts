@@ -24,7 +24,7 @@ export function explainChanged(
   if (!isMissing(error)) return undefined
   context.log.error(
     { err: error, table, connection },
-    `the database has other tables than migrations/${connection}/tables.json says: restore them, or run waypost migrate --connection ${connection} and deploy`,
+    `the tables of the database differ from migrations/${connection}/tables.json: restore them, or run waypost migrate --connection ${connection} and deploy`,
   )
   return context.problem(503, 'The data is not available: its tables have changed')
 }

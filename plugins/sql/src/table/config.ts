@@ -137,7 +137,7 @@ export const tableConfigSchema = {
     },
     where: {
       ...values,
-      description: 'Only rows with these values exist for the API: a constant, null, $user.id or $params.NAME',
+      description: 'The API serves only rows with these values: a constant, null, $user.id or $params.NAME',
     },
     delete: { ...values, description: 'The values that mark a row as deleted; by default the row is removed' },
     owner: {
@@ -202,7 +202,7 @@ export const tableConfigSchema = {
     filter: {
       ...filters,
       description:
-        'The columns that callers can filter by, also of a row that is embedded: NAME.COLUMN; by default the key and the first columns of indexes',
+        'The columns that callers can filter by, including those of an embedded row: NAME.COLUMN. Default: the key and the first columns of indexes',
     },
     search: {
       ...columns,
@@ -250,7 +250,7 @@ export const tableConfigSchema = {
     exact: {
       ...columns,
       description:
-        'The columns of the type numeric of PostgreSQL whose values are texts with all digits; otherwise they are numbers, which lose some',
+        'The numeric columns of PostgreSQL whose values are sent as strings with all digits; otherwise they are numbers, which lose digits',
     },
     json: {
       ...values,

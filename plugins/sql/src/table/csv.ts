@@ -11,7 +11,7 @@ export function resolveCsv({ config, operation, use, report }: TableUse): boolea
   if (config.csv !== true || operation !== 'list') return false
   const { method, path } = use
   if (Object.keys(use.declared.responses).some((status) => status.startsWith('2')))
-    report('/csv', `${method} ${path} declares its response, which cannot be that of CSV`, {
+    report('/csv', `${method} ${path} declares its response, which does not describe CSV`, {
       hint: 'Remove the declared response, or "csv"',
     })
   if (use.dispatch !== undefined)

@@ -15,7 +15,7 @@ export function resolveReferences(table: TableUse, writing: Writing): readonly R
   })
   const [first] = found
   if (use.public && first !== undefined)
-    report('', `${use.method} ${use.path} is public, so its callers have no rows of "${first.rule.table}"`, {
+    report('', `${use.method} ${use.path} is public, so its callers own no rows of "${first.rule.table}"`, {
       hint: `Remove "public: true", or allow references to the rows of all users with parents: { ${first.columns[0]}: any }`,
     })
   return found
@@ -50,10 +50,10 @@ function resolveReference(
 }
 
 function warnAboutAny(column: string, { table, on_delete: onDelete }: ForeignKeySnapshot, report: TableUse['report']) {
-  const keeps = onDelete === 'cascade' || onDelete === 'set null' ? '' : 'keep them from being deleted, and '
+  const keeps = onDelete === 'cascade' || onDelete === 'set null' ? '' : 'prevent them from being deleted, and '
   report(
     `/parents/${column}`,
-    `Callers can refer to rows of "${table}" of other users, ${keeps}learn which of them exist`,
+    `Callers can refer to rows of "${table}" of other users, ${keeps}find out which of them exist`,
     { severity: 'warning', hint: 'Remove it, unless all callers may know these rows' },
   )
 }

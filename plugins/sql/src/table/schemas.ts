@@ -85,7 +85,7 @@ export function describeParameters({ filters, sortable, limit, any, search }: Li
     minLength: 1,
     maxLength: maxAnyLength,
     description:
-      'Rows that one of several filters selects, for example `(NAME:VALUE,NAME.gte:VALUE)`. A backslash before a comma, a bracket or a backslash makes it a part of the value.',
+      'Rows that one of several filters selects, for example `(NAME:VALUE,NAME.gte:VALUE)`. In a value, write a backslash before a comma, a parenthesis or a backslash.',
   }
   return {
     type: 'object',

@@ -57,7 +57,7 @@ function checkSource(source: Source, { table, name, column }: SourcePlace): stri
   const type = valueTypeOf(column)!
   switch (source.from) {
     case 'now':
-      if (name === 'where') return 'must not be $now: no row has the current time'
+      if (name === 'where') return 'must not be $now, because no row has the current time'
       return type === 'timestamp' || type === 'date' ? undefined : `must fit the type ${type}, so it cannot be $now`
     case 'user':
       if (table.use.public) return `cannot be $user.id: ${table.use.method} ${table.use.path} is public`

@@ -59,7 +59,7 @@ function findTable(
   report: Report,
 ): TableSnapshot | undefined {
   if (/(?:^|\.)waypost_/i.test(name)) {
-    report('/table', `The table "${name}" belongs to Waypost`, { hint: 'Use a table of your own' })
+    report('/table', `The table "${name}" belongs to Waypost`, { hint: 'Use one of your own tables' })
     return undefined
   }
   const snapshot = Object.hasOwn(tables, connection) ? tables[connection]! : undefined
@@ -136,7 +136,7 @@ export function checkColumn(name: string, table: TableSnapshot, report: Report, 
   }
   if (isSupported(name, column)) return true
   const reason = column.as === undefined ? 'its name is reserved' : `its type is ${column.as}`
-  report(at, `The column "${name}" is not supported: ${reason}`, { hint: 'Use it in a coded action instead' })
+  report(at, `The column "${name}" is not supported: ${reason}`, { hint: 'Use it in an action with code instead' })
   return false
 }
 

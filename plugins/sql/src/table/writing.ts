@@ -69,7 +69,7 @@ function resolveOwner(given: TableUse): TablePlan['owner'] {
   const { owner } = config
   if (owner === undefined) return undefined
   if (use.public)
-    report('/owner', `${use.method} ${use.path} is public, so it has no user who could own rows`, {
+    report('/owner', `${use.method} ${use.path} is public, so there is no user to own the rows`, {
       hint: 'Remove "public: true", or use an action without "owner"',
     })
   if (typeof owner === 'object' && 'through' in owner) return resolveThrough(owner.through, given)
@@ -88,14 +88,14 @@ function resolveThrough(column: string, { config, connection, table, snapshot, u
   if (!checkColumn(column, table, report, at)) return undefined
   const reference = findReference(column, table)
   if (reference === undefined) {
-    report(at, `"${column}" does not refer to another table`, { hint: 'Name a column with a foreign key of its own' })
+    report(at, `"${column}" does not refer to another table`, { hint: 'Specify a column with its own foreign key' })
     return undefined
   }
   const isLosing = reference.on_delete === 'set null' || reference.on_delete === 'set default'
   if (columnOf(table, column)!.null || isLosing) {
     const reason = isLosing ? `is "on delete ${reference.on_delete}"` : 'allows null'
     report(at, `Rows could have no owner, because "${column}" ${reason}`, {
-      hint: 'Make the column required, and delete the rows with the one that they refer to: on_delete: cascade',
+      hint: 'Make the column required, and delete the rows together with the row that they refer to: on_delete: cascade',
     })
   }
   const served = findServed(connection, use, snapshot)
@@ -106,7 +106,7 @@ function resolveThrough(column: string, { config, connection, table, snapshot, u
   const [name = 'ACTION'] = rules.flatMap(({ names }) => names)
   const isOwned = served.actions.get(reference.table)?.some(([, one]) => one.owner !== undefined) ?? false
   if (rules.length === 1 || (rules.length === 0 && isOwned))
-    report(at, `"through" follows ${maxOwnerSteps} references at most, and finds no owner column from "${column}" on`, {
+    report(at, `"through" follows ${maxOwnerSteps} references at most, but finds no owner column starting from "${column}" on`, {
       hint: `Add an owner column to "${reference.table}" or to "${config.table}"`,
     })
   else if (rules.length === 0)
@@ -114,7 +114,7 @@ function resolveThrough(column: string, { config, connection, table, snapshot, u
       hint: `Add "owner" to the action of "${reference.table}"`,
     })
   else
-    report(at, `It is not clear who owns the rows of "${reference.table}", which has other or several owner rules`, {
+    report(at, `It is ambiguous who owns the rows of "${reference.table}", which has different or several owner rules`, {
       hint: `Choose the rule of one action: parents: { ${column}: ${name} }`,
     })
   return undefined
@@ -164,7 +164,7 @@ function checkSets(table: TableUse, parts: SetParts): void {
   }
   for (const [column, source] of Object.entries(set)) {
     if (Object.hasOwn(where, column) && !isSame(where[column]!, source))
-      report(`/set/${column}`, `New rows would not exist for the API, because "where" requires another "${column}"`, {
+      report(`/set/${column}`, `The API would not serve new rows, because "where" requires another "${column}"`, {
         hint: `Use the value of "where", or remove "${column}" from "set"`,
       })
   }
@@ -176,7 +176,7 @@ function checkSets(table: TableUse, parts: SetParts): void {
     [config.delete, remove],
   ].some(([given = {}, found]) => Object.keys(given).length > Object.keys(found!).length)
   if (config.delete !== undefined && !contradicts && !hasProblems)
-    report('/delete', 'Deleted rows would still exist for the API, because "delete" does not contradict "where"', {
+    report('/delete', 'The API would still serve deleted rows, because "delete" does not contradict "where"', {
       hint: 'Set a column of "where" to another value',
     })
 }

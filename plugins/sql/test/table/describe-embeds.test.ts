@@ -97,7 +97,7 @@ describe('problems of embedded rows', () => {
       only({ x: { by: 'title', columns: ['id'] } }),
       ['/embed/x/by "title" does not refer to another table'],
     ],
-    ['no columns', only({ x: { by: 'author_id' } }), ['/embed/x It is not clear which columns are embedded']],
+    ['no columns', only({ x: { by: 'author_id' } }), ['/embed/x It is ambiguous which columns are embedded']],
     [
       'an unknown column',
       only({ x: { by: 'author_id', columns: ['nme'] } }),
@@ -122,7 +122,7 @@ describe('problems of embedded rows', () => {
     [
       'a table that refers to itself',
       only({ x: { from: 'Books', by: 'series_id' } }),
-      ['/embed/x "series_id" refers from "app_book" to "app_book" and back, so it can mean one row or several'],
+      ['/embed/x "series_id" refers from "app_book" to "app_book" and back, so "embed" could mean one row or several'],
     ],
     [
       'an order of one row',
@@ -147,14 +147,14 @@ describe('problems of embedded rows', () => {
     [
       'an action without a GET',
       only({ x: { from: 'Authors', by: 'author_id' } }),
-      ['/embed/x/from No GET uses "Authors", so no caller may have its rows'],
+      ['/embed/x/from No GET uses "Authors", so no caller may read its rows'],
       { methods: { Books: methods.Books } },
     ],
     [
       'rows of users for callers without a token',
       only({ comments: bookApi.Books.embed.comments }),
       [
-        '/embed/comments/from The rows of "Comments" cannot be embedded: GET /book is public, so it has no user who could own rows',
+        '/embed/comments/from The rows of "Comments" cannot be embedded: GET /book is public, so there is no user to own the rows',
       ],
       { public: true },
     ],

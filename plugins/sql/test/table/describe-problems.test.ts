@@ -22,7 +22,7 @@ describe('problems', () => {
     [
       'an owner of a public method',
       {},
-      '/owner GET /order is public, so it has no user who could own rows',
+      '/owner GET /order is public, so there is no user to own the rows',
       ['GET', '/order', { public: true }],
     ],
     [
@@ -64,7 +64,7 @@ describe('problems', () => {
     [
       'the time as a condition',
       { where: { insert_date: '$now' }, delete: undefined },
-      '/where/insert_date The value of "insert_date" must not be $now: no row has the current time',
+      '/where/insert_date The value of "insert_date" must not be $now, because no row has the current time',
     ],
     [
       'a parameter that the path lacks',
@@ -74,12 +74,12 @@ describe('problems', () => {
     [
       'a deletion without effect',
       { delete: { status: 1 } },
-      '/delete Deleted rows would still exist for the API, because "delete" does not contradict "where"',
+      '/delete The API would still serve deleted rows, because "delete" does not contradict "where"',
     ],
     [
       'new rows that do not exist',
       { set: { status: 2, title: 'a' } },
-      '/set/status New rows would not exist for the API, because "where" requires another "status"',
+      '/set/status The API would not serve new rows, because "where" requires another "status"',
       ['POST'],
     ],
     [

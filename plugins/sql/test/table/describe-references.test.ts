@@ -87,7 +87,7 @@ describe('owner rules and references', () => {
     assert.deepEqual(problems, [])
     assert.equal(plan.owner!.parent!.rule.owner.parent!.rule.owner.parent!.rule.owner.column, 'user_id')
     const tooFar =
-      '/owner/through "through" follows 3 references at most, and finds no owner column from "ticket_id" on'
+      '/owner/through "through" follows 3 references at most, but finds no owner column starting from "ticket_id" on'
     assert.deepEqual(at('star').problems, [tooFar])
     const all = { Tickets: { ...Tickets, owner: { column: 'user_id', unless: 'all' } } }
     assert.equal(at('mark', all).plan.owner!.unless, 'all')
@@ -117,13 +117,13 @@ describe('owner rules and references', () => {
     const { problems, plan } = of({ table: 'note', columns: ['id', 'ticket_id'], parents: { ticket_id: 'any' } })
     assert.equal(plan.references, undefined)
     assert.deepEqual(problems, [
-      'warning /parents/ticket_id Callers can refer to rows of "ticket" of other users, keep them from being deleted, and learn which of them exist',
+      'warning /parents/ticket_id Callers can refer to rows of "ticket" of other users, prevent them from being deleted, and find out which of them exist',
     ])
   })
 
   test('a public method cannot refer to rows of users', () => {
     const found = of({ table: 'note', columns: ['id', 'ticket_id'] }, { isPublic: true }).problems
-    assert.deepEqual(found, [' PUT /note/:id is public, so its callers have no rows of "ticket"'])
+    assert.deepEqual(found, [' PUT /note/:id is public, so its callers own no rows of "ticket"'])
   })
 
   test('warnings: tables without a rule, and values that are unique among all users', () => {

@@ -62,7 +62,7 @@ test('cannot be embedded for callers without a token', () => {
     return problemsOf(found).filter((one) => one.startsWith('/embed'))
   }
   assert.deepEqual(of(undefined), [
-    '/embed/comments/from The rows cannot be embedded: GET /shown is public, so its callers have no rows of "app_book"',
+    '/embed/comments/from The rows cannot be embedded: GET /shown is public, so its callers own no rows of "app_book"',
   ])
   assert.deepEqual(of({ book_id: 'any' }), [])
 })

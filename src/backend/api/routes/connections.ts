@@ -73,7 +73,7 @@ const column = record({
 
 const tables = defineRoute({
   name: 'listTables',
-  summary: 'The tables that the active release or the draft knows, without their rows',
+  summary: 'The tables of the active release or of the draft, without their rows',
   method: 'GET',
   path: '/table',
   scopes: ['backend.read', 'backend.data'],

@@ -89,7 +89,7 @@ function formatAttempt({ startedAt, latencyMs, status: code, outcome }: NonNulla
 const deliveries = defineRoute({
   name: 'listDeliveries',
   summary:
-    'Deliveries: the newest first, pending ones by when they are due, dead ones by when they became dead. Filters by event, user and endpoint apply only to subscriptions that still exist, and sort by dispatch',
+    'Deliveries, the newest first; pending ones by due time, dead ones by the time when they became dead. Filters by event, user and endpoint find only deliveries of subscriptions that still exist, and sort by dispatch',
   method: 'GET',
   path: '/delivery',
   scopes: ['backend.operate'],

@@ -171,7 +171,7 @@ const action = defineRoute({
 const variable = defineRoute({
   name: 'setDraftVariable',
   summary:
-    'Keeps a variable until the draft is published; in dev writes it to the .env file. No request returns its value',
+    'Stores a variable until the draft is published; in dev, writes it to the .env file. No request returns its value',
   method: 'PUT',
   path: '/draft/variable/:name',
   scopes: ['backend.write'],

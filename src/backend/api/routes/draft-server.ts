@@ -46,7 +46,7 @@ const discard = defineRoute({
 
 const rebase = defineRoute({
   name: 'rebaseDraft',
-  summary: 'Moves the draft of a server to the active release and decides all conflicts',
+  summary: 'Bases the draft of a server on the active release and resolves all conflicts',
   method: 'POST',
   path: '/draft/rebase',
   scopes: ['backend.write'],

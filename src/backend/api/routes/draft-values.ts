@@ -27,7 +27,7 @@ const valueResponse = record({
 
 export const value = defineRoute({
   name: 'getDraftValue',
-  summary: 'The value at a JSON pointer into waypost.yml, which follows its includes',
+  summary: 'The value at a JSON pointer into waypost.yml; the pointer follows includes',
   method: 'GET',
   path: '/draft/value',
   scopes: ['backend.read'],
@@ -82,7 +82,7 @@ const uses = Type.Array(record({ at: maybeText, source: text }))
 
 export const use = defineRoute({
   name: 'listUsesInDraft',
-  summary: 'The places that name an entry',
+  summary: 'The places that use an entry',
   method: 'GET',
   path: '/draft/use',
   scopes: ['backend.read'],

@@ -61,7 +61,7 @@ const servers = defineRoute({
 
 const releases = defineRoute({
   name: 'listReleases',
-  summary: 'Releases, the last activated first',
+  summary: 'Releases, the most recently activated first',
   method: 'GET',
   path: '/release',
   scopes: ['backend.read'],
@@ -183,7 +183,7 @@ const difference = defineRoute({
 
 const rollbackSurvey = defineRoute({
   name: 'surveyRollback',
-  summary: 'What a rollback to a release would involve; changes nothing',
+  summary: 'The effect of a rollback to a release; changes nothing',
   method: 'GET',
   path: '/release/:id/rollback',
   // Loads the code of migrations to read their marks.

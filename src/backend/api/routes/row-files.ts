@@ -17,7 +17,7 @@ const kind = <const Kind extends string>(one: Kind) => Type.Literal(one)
 
 const exported = defineRoute({
   name: 'exportRows',
-  summary: 'All rows that a filter finds, as a CSV file',
+  summary: 'All rows that match a filter, as a CSV file',
   method: 'GET',
   path: '/table/:connection/:table/export',
   scopes,

@@ -101,7 +101,7 @@ const list = defineRoute({
 
 const count = defineRoute({
   name: 'countRows',
-  summary: 'How many rows a filter finds. It reads all of them, so it can take long',
+  summary: 'The number of rows that match a filter. Reads all of them, so it can take a long time',
   method: 'GET',
   path: '/table/:connection/:table/count',
   scopes,
@@ -135,7 +135,7 @@ const add = defineRoute({
 
 const change = defineRoute({
   name: 'changeRow',
-  summary: 'Changes columns of a row, if it is as If-Match says',
+  summary: 'Changes columns of a row if its ETag matches If-Match',
   method: 'PATCH',
   path: '/table/:connection/:table/row/:key',
   scopes,
@@ -153,7 +153,7 @@ const change = defineRoute({
 
 const remove = defineRoute({
   name: 'deleteRow',
-  summary: 'Deletes a row, if it is as If-Match says',
+  summary: 'Deletes a row if its ETag matches If-Match',
   method: 'DELETE',
   path: '/table/:connection/:table/row/:key',
   scopes,

@@ -36,7 +36,7 @@ const confirm = async () => true
 
 const listeners = defineRoute({
   name: 'listListeners',
-  summary: 'Listeners of the active release, and others that still have runs, which wait',
+  summary: 'Listeners of the active release, and removed listeners that still have waiting runs',
   method: 'GET',
   path: '/listener',
   scopes,
@@ -225,7 +225,7 @@ const cancel = defineRoute({
 
 const delayed = defineRoute({
   name: 'listDelayed',
-  summary: 'Delayed events, those that are due first at the beginning',
+  summary: 'Delayed events, in the order in which they become due',
   method: 'GET',
   path: '/delayed',
   scopes,

@@ -24,7 +24,7 @@ import { adminOnly, endedAccess } from './users.ts'
 
 const list = defineRoute({
   name: 'listTokens',
-  summary: 'Valid access tokens. A page can have fewer entries than its limit although there are more pages',
+  summary: 'Valid access tokens. A page can have fewer entries than its limit even if there are more pages',
   method: 'GET',
   path: '/token',
   scopes: adminOnly,
@@ -62,7 +62,7 @@ const list = defineRoute({
 
 const find = defineRoute({
   name: 'findToken',
-  summary: 'Finds an access token by its text or id; changes nothing. In a body, because addresses are logged',
+  summary: 'Finds an access token by its text or id; changes nothing. The token is sent in the body, because addresses are logged',
   method: 'POST',
   path: '/token/find',
   scopes: adminOnly,

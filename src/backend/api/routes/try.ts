@@ -7,7 +7,7 @@ import { record, text } from '../shapes.ts'
 
 const tryToken = defineRoute({
   name: 'issueTryToken',
-  summary: 'A token of the caller, without scopes of administration, for the pages of the backend to try routes',
+  summary: 'A token of the caller without administration scopes, which the pages of the backend use to try routes',
   method: 'POST',
   path: '/token/try',
   scopes: ['backend.read'],

@@ -87,7 +87,7 @@ function readHeader({ options }: RowTable, { line, fields }: CsvRecord, skipsUnk
   const problems = [
     ...unknown.map((name) => problem(name, `is not a column of ${table}`)),
     ...twice.map((name) => problem(name, 'is in the file twice')),
-    ...missing.map((name) => problem(name, 'is missing, and a row needs it')),
+    ...missing.map((name) => problem(name, 'is missing, but rows need it')),
   ]
   if (problems.length === 0 && given.every((name) => name === undefined))
     return { columns: given, problems: [{ line, column: null, message: `No column of ${table} is in the file` }] }

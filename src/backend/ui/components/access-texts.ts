@@ -28,7 +28,7 @@ export const accessTexts = {
   none: '–',
   save: 'Save changes',
   saved: 'Saved',
-  removes: 'When you save, tokens lose removed scopes at once.',
+  removes: 'When you save, tokens lose removed scopes immediately.',
   now: (value: string) => `Now: ${value}`,
   empty: 'empty',
   end: {
@@ -36,7 +36,7 @@ export const accessTexts = {
     sessions: (count: number) => `${count} ${count === 1 ? 'session' : 'sessions'}`,
     clients: (count: number) => `${count} ${count === 1 ? 'client' : 'clients'}`,
     subscriptions: (count: number) => `${count} ${count === 1 ? 'subscription' : 'subscriptions'}`,
-    ends: (what: string) => `Ends ${what} at once.`,
+    ends: (what: string) => `Ends ${what} immediately.`,
     nothing: 'There are no valid tokens or sessions to end.',
     done: (what: string) => `Ended ${what}`,
     counting: 'Counting what this ends…',

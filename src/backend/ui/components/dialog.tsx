@@ -6,7 +6,7 @@ import { confirmTexts } from './dialog-texts.ts'
 
 const discard = {
   title: 'Discard what you entered?',
-  text: 'It is lost if you close this window.',
+  text: 'Your input is lost if you close this window.',
   action: 'Discard',
   stay: 'Keep editing',
 } as const

@@ -23,7 +23,7 @@ export const rollBackTexts = {
   done: (id: string) => `Rolled back to ${id}`,
   doneAgain: (id: string) => `Activated ${id} again`,
   notSetOn: (name: string, servers: readonly string[]) => `The variable ${name} is not set on ${servers.join(', ')}.`,
-  allowMissing: 'Set the variables afterwards. Until then, these servers keep serving the present release.',
+  allowMissing: 'Set the variables afterwards. Until then, these servers keep serving the current release.',
   unknownMigration: (name: string) => `The migration ${name} has run since, and no stored release contains it.`,
   unreachable: (name: string) => `The connection ${name} cannot be opened to read its migrations.`,
 } as const

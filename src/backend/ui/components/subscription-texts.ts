@@ -58,7 +58,7 @@ export const subscriptionTexts = {
   rotateTitle: 'Replace the secret of this subscription?',
   rotateAction: 'Create new secret',
   overlaps: {
-    '0s': 'no overlap: the old secret stops working at once',
+    '0s': 'no overlap: the old secret stops working immediately',
     '1h': '1 hour',
     '24h': '24 hours',
     '7d': '7 days',

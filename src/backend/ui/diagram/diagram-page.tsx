@@ -15,8 +15,8 @@ import { tablesTexts } from '../pages/table-texts.ts'
 import './diagram.css'
 
 const texts = {
-  text: 'Tables and what they refer to, with the columns of keys and references first.',
-  draft: 'What only the draft has is marked as new.',
+  text: 'Tables and their references. Columns of keys and references come first.',
+  draft: 'Tables and columns that exist only in the draft are marked as new.',
 } as const
 
 export function DiagramPage() {

@@ -39,7 +39,7 @@ export function writeFlaw(keyword: string, error: string): string {
   const [count] = /\d+/.exec(error) ?? []
   if (keyword === 'minProperties') return `Set at least ${count} of these`
   if (keyword === 'maxProperties') return `Set at most ${count} of these`
-  if (keyword === 'anyOf' || (keyword === 'oneOf' && count === '0')) return 'Fits none of the alternatives'
-  if (keyword === 'oneOf') return `Fits ${count} alternatives, but may fit only one`
+  if (keyword === 'anyOf' || (keyword === 'oneOf' && count === '0')) return 'Matches none of the alternatives'
+  if (keyword === 'oneOf') return `Fits ${count} alternatives, but must match exactly one`
   return error.replace(/\.$/, '')
 }

@@ -11,7 +11,7 @@ import { numbers } from '../components/format.ts'
 import { publishTexts as publish } from '../publish/publish-texts.ts'
 
 const conflictTexts = {
-  title: 'Changed since you began',
+  title: 'Changed since you started',
   text: (values: number) =>
     `${values === 1 ? 'One value was' : `${numbers.format(values)} values were`} changed in both places. Choose which to keep. All other changes are combined.`,
   merged: 'The changes are to different values. Both are kept.',

@@ -4,7 +4,7 @@ export const changedByTexts = {
   folder: 'Changed in the folder',
   me: 'You changed this in another window',
   user: (name: string) => `${name} changed this`,
-  unknown: 'This was changed since you began.',
+  unknown: 'This was changed since you started.',
 } as const
 
 export const warningsTexts = {
@@ -18,7 +18,7 @@ export const filesTexts = {
   project: 'Project files',
   changed: (files: number) => `${countOf(files, 'file')} changed`,
   folder: 'You edit files in',
-  atOnce: '; saves are served at once.',
+  atOnce: '; saves are served immediately.',
   errors: (errors: number) => countOf(errors, 'error'),
   showError: (label: string, place: string) => `${label} in the definition. Show ${place}`,
   moreErrors: (errors: number) => `and ${countOf(errors, 'more error')}`,
@@ -50,7 +50,7 @@ export const editingTexts = {
     fields.length === 0
       ? name
       : `${fields.length > 2 ? countOf(fields.length, 'field') : fields.join(' and ')} of ${name}`,
-  noUndo: 'No undo: rows could be lost',
+  noUndo: 'Cannot be undone: rows could be lost',
   undoOf: (names: readonly string[]) =>
     `Undo: ${names.slice(0, 2).join(', ')}${names.length > 2 ? ` and ${names.length - 2} more` : ''}`,
   undone: 'Undone',

@@ -42,7 +42,7 @@ export function useEntryNames(kind: Kind): readonly string[] {
 
 type Use = Entry<'GET /draft/use'>
 
-/** The places that name an entry; none for what cannot be named, such as a method. */
+/** The places that use an entry; none for what cannot be named, such as a method. */
 function useUses(at: string) {
   const canBeUsed = keysOf(at).length === 2
   const found = useQuery({
@@ -54,7 +54,7 @@ function useUses(at: string) {
   return { uses: canBeUsed ? found.data?.entry : [], error: loadingErrorOf(found) }
 }
 
-/** The places that name an entry. */
+/** The places that use an entry. */
 export function Uses({ at }: { readonly at: string }) {
   const { uses, error } = useUses(at)
   if (error !== undefined) return <ProblemAlert error={error} />

@@ -13,8 +13,8 @@ const texts = {
   fits: 'The example fits the schema.',
   problems: (amount: number) => (amount === 1 ? '1 problem' : `${numbers.format(amount)} problems`),
   line: (line: number) => `Line ${line}`,
-  make: 'Make a new example',
-  keep: 'Keep in the schema',
+  make: 'Generate a new example',
+  keep: 'Save in the schema',
   kept: 'The schema contains this example. It is shown in the API reference.',
 } as const
 

@@ -3,7 +3,7 @@ export const accessTexts = {
   kind: 'Who may call it?',
   kinds: { route: 'Inherited', public: 'Anyone', scopes: 'Tokens with a scope', any: 'Any valid token' },
   sentences: {
-    route: 'Like the other methods of the path. Choose another row to override it for this method.',
+    route: 'The same as the other methods of the path. Choose another option to override it for this method.',
     public: 'No token is needed.',
     scopes: 'Only for this method: a token needs one of the scopes that you choose.',
     any: 'Every user and client with a valid token may call it.',
@@ -125,12 +125,12 @@ export const moreTexts = {
   timeoutText: 'A duration of at most 1h, such as 30s. After that, the caller gets a 503 response.',
   maxAge: 'Cache for',
   maxAgeText:
-    'A duration such as 60s, for which callers may use a response without asking again. 0s: they ask each time.',
+    'A duration such as 60s, for which callers may use a response without revalidating it. With 0s, they revalidate it each time.',
   sharedCache: 'Shared caches may keep responses',
   sharedCacheText: 'For example a proxy that several callers use. Responses to requests with a token are not shared.',
   compression: 'Compress responses',
   compressionText:
-    'If compression is on in the settings. Turn it off where a response contains a secret beside text of others.',
+    'If compression is on in the settings. Turn it off where a response contains a secret next to text from other people.',
   operationId: 'Operation ID',
   operationIdText:
     'Names the function in generated clients, for example closeTicket. If empty, a name is derived from method and path.',

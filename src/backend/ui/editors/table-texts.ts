@@ -36,8 +36,8 @@ export const apiTexts = {
   noThrough: (table: string, problem: string) => `Rows cannot belong to the owners of ${table}: ${problem}.`,
   openParent: (column: string, table: string) => `${column} may refer to rows of ${table} of all users`,
   openParentText: (method: string) =>
-    `Callers could then refer to rows of other users that ${method} hides, keep them from being deleted, and learn which of them exist. Otherwise, such a request returns 409, as for a row that does not exist.`,
-  noOwner: 'Add a column of type uuid, such as user_id, or a reference to a table with an owner to use this.',
+    `Callers could then refer to rows of other users that ${method} hides, prevent them from being deleted, and find out which of them exist. Otherwise, such a request returns 409, as for a row that does not exist.`,
+  noOwner: 'To use this, add a column of type uuid, such as user_id, or a reference to a table with an owner.',
   delete: 'DELETE',
   deleteRow: 'removes the row',
   softDelete: (column: string) => `sets ${column}, and the row no longer exists for the API`,
@@ -59,7 +59,7 @@ export const apiTexts = {
 
 export const tableEditorTexts = {
   newText: {
-    folder: 'A table is described by a migration: a YAML file that dev writes and applies at once.',
+    folder: 'A table is described by a migration: a YAML file that dev writes and applies immediately.',
     server: 'A table is described by a migration: a YAML file that runs when you publish.',
   },
   create: 'Create table',
@@ -122,12 +122,12 @@ export const tableEditorTexts = {
   yaml: 'YAML',
   databases: { sqlite: 'SQLite', postgresql: 'PostgreSQL' },
   noPreview: 'The file and the SQL appear here as you type.',
-  writes: (file: string) => `Writes ${file}. dev applies it at once.`,
+  writes: (file: string) => `Writes ${file}. dev applies it immediately.`,
   stages: (file: string) => `Writes ${file}. It runs when you publish.`,
   amendsStaged: (file: string) => `Changes ${file}, which has not run yet.`,
   deletesStaged: (file: string) => `Deletes ${file}, which has not run yet.`,
-  amends: (file: string) => `Changes ${file} and runs it again, which loses no data.`,
-  deletes: (file: string) => `Deletes ${file} and reverts it, which loses no data.`,
+  amends: (file: string) => `Changes ${file} and runs it again. No data is lost.`,
+  deletes: (file: string) => `Deletes ${file} and reverts it. No data is lost.`,
   updates: (files: readonly string[]) => `Also changes ${files.join(', ')}.`,
   uses: 'What uses these columns',
   changed: (count: number) => `${count} ${count === 1 ? 'place changes' : 'places change'} with it`,
@@ -138,7 +138,7 @@ export const tableEditorTexts = {
   additions: {
     title: 'New columns in the API',
     add: (column: string) => `Add ${column} to the API`,
-    optional: 'Otherwise, only the database has it.',
+    optional: 'Otherwise, only the database contains it.',
     required: 'New rows need a value for it.',
     fails: (column: string) => `Without ${column}, the API cannot create rows.`,
   },

@@ -35,12 +35,12 @@ const texts = {
   renew: 'New secret',
   renewTitle: (name: string) => `Replace the secret of ${name}?`,
   renewText:
-    'The old secret stops working at once. Existing tokens stay valid; revoke access as well if the secret was leaked.',
+    'The old secret stops working immediately. Existing tokens stay valid; revoke access as well if the secret was leaked.',
   renewed: (name: string) => `New secret of ${name}`,
   builtInText: 'A built-in client, which all logins of its kind use. It cannot be changed.',
   curlText: 'Replace $CLIENT_SECRET with the secret that was shown when it was created.',
   authorize: 'Send users to',
-  noGrant: 'This client has no grant that lets it get a token.',
+  noGrant: 'This client has no grant with which it can get a token.',
 } as const
 
 type Client = ResponseOf<'GET /client/:id'>

@@ -1,5 +1,5 @@
 export const tablesTexts = {
-  text: 'The tables that the definition knows, from tables.json and migrations.',
+  text: 'The tables of the project, from tables.json and migrations.',
   name: 'Table',
   connection: 'Connection',
   columns: 'Columns',

@@ -20,6 +20,6 @@ export const shellTexts = {
   account: 'Your account',
   signInFirst: 'Sign in to see this page.',
   noConsumer: 'Your account cannot use this page',
-  noConsumerText: 'It has no scope “consumer”. The operator of this API can grant it.',
+  noConsumerText: 'It does not have the scope “consumer”. The operator of this API can grant it.',
   insecure: 'To sign in, open this page over https.',
 } as const

@@ -111,7 +111,7 @@ export const publishTexts = {
   text: (release: string) => `Compared with release ${release}, which is active.`,
   textEmpty: 'Nothing has been published yet.',
   noDraft: 'No draft here',
-  noDraftText: 'In waypost dev the files of the project are served at once. The page Changes shows them.',
+  noDraftText: 'In waypost dev, changed files of the project are served immediately. The page Changes shows them.',
   readOnlyText: 'Drafts and publishing are disabled on this server.',
   draft: 'Draft',
   servedLater: '. They are served when you publish.',

@@ -79,7 +79,7 @@ export const undoTexts = {
   delete: (key: string) => `Deleted row ${key}`,
   undo: 'Undo',
   undone: 'Undone',
-  lost: 'The row has been changed since. It stays as it is.',
+  lost: 'The row has been changed in the meantime, so it was not reverted.',
   dismiss: 'Dismiss',
 } as const
 

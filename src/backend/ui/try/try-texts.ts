@@ -33,7 +33,7 @@ export const tryItTexts = {
   binary: (type: string) => `The response is not text (${type}).`,
   unknownType: 'of no declared type',
   download: 'Download',
-  lines: 'One value in each line',
+  lines: 'One value per line',
   empty: 'empty',
   sendEmpty: (name: string) => `Send ${name} empty`,
   sentEmpty: 'sent without text',

@@ -74,7 +74,7 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0
   for await (const part of response.body ?? []) {
     bytes += part.length
-    if (bytes > maxBytes) throw new Error('its response does not end')
+    if (bytes > maxBytes) throw new Error('its response did not end in time')
     parts.push(part)
   }
   return Buffer.concat(parts).toString('utf8')

@@ -24,7 +24,7 @@ function checkParent({ config, use, report }: TableUse): void {
   if (Object.keys(use.declared.responses).some((status) => status.startsWith('2')))
     report(
       '/embed',
-      `${use.method} ${use.path} declares its response, which cannot be that of a row with its children`,
+      `${use.method} ${use.path} declares its response, which does not describe a row with its children`,
       {
         hint: 'Remove the declared response, or "write" from "embed"',
       },

@@ -75,7 +75,7 @@ function describeEmbedded({ plan: { many }, row }: ResolvedEmbed): JsonSchema {
     required: ['entry', 'more'],
     properties: {
       entry: { type: 'array', items: row, ...(!many.written && { maxItems: many.limit }) },
-      more: { type: 'boolean', description: 'Whether there are further rows' },
+      more: { type: 'boolean', description: 'Whether there are more rows' },
     },
   }
 }

@@ -15,7 +15,7 @@ export function findAccess(
   const methods = Object.hasOwn(use.methods, from) ? use.methods[from]! : []
   const reading = methods.filter(({ method }) => method === 'GET')
   if (reading.length === 0)
-    report(`/embed/${name}/from`, `No GET uses "${from}", so no caller may have its rows`, {
+    report(`/embed/${name}/from`, `No GET uses "${from}", so no caller may read its rows`, {
       hint: `Add a route with a GET that uses "${from}"`,
     })
   if (reading.some((one) => one.public)) return undefined

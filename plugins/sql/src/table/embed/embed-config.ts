@@ -77,7 +77,7 @@ const embedEntry = {
 export const embedSchemas = {
   embed: {
     type: 'object',
-    description: 'Rows of other tables that callers can have in the rows of this one, by name, with ?embed=NAME',
+    description: 'Rows of other tables that callers can request with each row, by name, with ?embed=NAME',
     propertyNames: embedName,
     minProperties: 1,
     maxProperties: maxEmbeds,
@@ -85,7 +85,7 @@ export const embedSchemas = {
   },
   embed_always: {
     type: 'array',
-    description: 'Which of them all rows have',
+    description: 'The embedded rows that are part of every response',
     items: embedName,
     uniqueItems: true,
   },

@@ -61,7 +61,7 @@ function findConfig({ from, by, columns }: EmbedConfig, own: TableUse, at: strin
   const reference = findReference(by, own.table)
   if (reference === undefined) {
     report(`${at}/by`, `"${by}" does not refer to another table`, {
-      hint: 'Name a column with a foreign key of its own, or the action whose rows refer to this table in "from"',
+      hint: 'Specify a column with its own foreign key, or the action whose rows refer to this table in "from"',
     })
     return undefined
   }
@@ -73,7 +73,7 @@ function findConfig({ from, by, columns }: EmbedConfig, own: TableUse, at: strin
     return undefined
   }
   if (columns !== undefined) return { connection, table: reference.table, columns: 'all' }
-  report(at, 'It is not clear which columns are embedded', {
+  report(at, 'It is ambiguous which columns are embedded', {
     hint: 'Add "columns", or the name of an action in "from"',
   })
   return undefined
@@ -97,7 +97,7 @@ function findPair({ by, many }: EmbedConfig, { own, table, name }: Tables, at: s
   const one = many === true ? undefined : refersTo(own.table, name)
   const several = many === false ? undefined : refersTo(table, config.table)
   if (one !== undefined && several !== undefined) {
-    report(at, `"${by}" refers from "${config.table}" to "${name}" and back, so it can mean one row or several`, {
+    report(at, `"${by}" refers from "${config.table}" to "${name}" and back, so "embed" could mean one row or several`, {
       hint: 'Add many: true for the rows that refer to this one, or many: false for the one that it refers to',
     })
     return undefined
@@ -108,6 +108,6 @@ function findPair({ by, many }: EmbedConfig, { own, table, name }: Tables, at: s
   const problem = known
     ? `"${by}" refers neither from "${config.table}" to "${name}" nor back`
     : `Neither "${config.table}" nor "${name}" has a column "${by}"`
-  report(`${at}/by`, problem, { hint: 'Name a column with a foreign key of its own' })
+  report(`${at}/by`, problem, { hint: 'Specify a column with its own foreign key' })
   return undefined
 }

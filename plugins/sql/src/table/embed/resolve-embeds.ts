@@ -137,7 +137,7 @@ function findOwner(name: string, target: EmbedTarget, table: TableUse): OwnerPla
   if (owner?.parent !== undefined && writing.owner === undefined && isPublic)
     table.report(
       `/embed/${name}/from`,
-      `The rows cannot be embedded: ${method} ${path} is public, so its callers have no rows of "${owner.parent.rule.table}"`,
+      `The rows cannot be embedded: ${method} ${path} is public, so its callers own no rows of "${owner.parent.rule.table}"`,
       { hint: `Remove "public: true", or add parents: { ${other}: any } to the action of the rows` },
     )
   return owner !== undefined && isOwnRow(owner, target, table) ? undefined : owner

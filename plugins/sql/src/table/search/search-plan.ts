@@ -49,7 +49,7 @@ export const searchParameters: Readonly<Record<string, JsonSchema>> = {
   },
   rank: {
     type: 'boolean',
-    description: `The best rows first, at most ${maxRanked}, instead of the order of the list. Only on PostgreSQL.`,
+    description: `The best matches first, at most ${maxRanked}, instead of the order of the list. Only on PostgreSQL.`,
   },
 }
 

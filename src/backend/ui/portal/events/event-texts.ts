@@ -1,5 +1,5 @@
 export const eventsTexts = {
-  text: 'What this API can tell your program about. Subscribe, and each event is posted to your URL.',
+  text: 'Events that this API can send to your program. Subscribe to have each one posted to your URL.',
   name: 'Event',
   description: 'Description',
   scopes: 'Scope',
@@ -9,7 +9,7 @@ export const eventsTexts = {
   empty: 'No events',
   emptyText:
     'When this API reports events that your account may receive, they are listed here, and you can subscribe to them.',
-  unknown: 'There is no such event, or your account may not receive it.',
+  unknown: 'This event does not exist, or your account may not receive it.',
   all: 'Show all events',
   payload: 'Payload',
   anyPayload: 'The data can be any JSON.',
@@ -28,7 +28,7 @@ export const eventsTexts = {
   },
   receiver: 'Write a receiver',
   receiverText:
-    'Check the signature of the unchanged body, respond with a 2xx status at once, and process the event afterwards. Any other response is a failure, and the event is sent again later. This program needs no packages; libraries for Standard Webhooks check the same signature.',
+    'Check the signature of the unchanged body, respond with a 2xx status immediately, and process the event afterwards. Any other response is a failure, and the event is sent again later. This program needs no packages; libraries for Standard Webhooks check the same signature.',
   secretNote: 'Set WEBHOOK_SECRET to the signing secret that you get when you subscribe.',
   language: 'Language',
   languages: { javascript: 'JavaScript', python: 'Python' },
@@ -51,10 +51,10 @@ export const subscriptionsTexts = {
   noEvents: 'Your account may not receive any events.',
   empty: 'No subscriptions yet',
   emptyText:
-    'A subscription posts each event of one kind to a URL of yours, signed with a secret. Choose an event to see what it contains, then subscribe.',
+    'A subscription posts each event of one type to your URL, signed with a secret. Choose an event to see what it contains, then subscribe.',
   emptyLink: 'Show events',
   previousUntil: 'Old secret signs until',
-  unknown: 'There is no such subscription, or it belongs to another account.',
+  unknown: 'This subscription does not exist, or it belongs to another account.',
   all: 'Show your subscriptions',
   enable: 'Enable',
   pauseText:
@@ -80,7 +80,7 @@ export const subscriptionsTexts = {
 } as const
 
 export const deliveriesTexts = {
-  unknown: 'There is no such delivery in this subscription. Deliveries are deleted after some time.',
+  unknown: 'This subscription has no such delivery. Deliveries are deleted after some time.',
   back: 'Show the subscription',
   subscription: 'Subscription',
   replayed: 'Replayed',

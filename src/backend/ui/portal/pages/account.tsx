@@ -28,7 +28,7 @@ const texts = {
   },
   password: {
     title: 'Password',
-    text: 'When you change it, all other sessions and tokens of your account end at once, including those of connected clients. You stay signed in on this page until you close or reload it.',
+    text: 'When you change it, all other sessions and tokens of your account end immediately, including those of connected clients. You stay signed in on this page until you close or reload it.',
     old: 'Current password',
     new: 'New password',
     newText: 'At least 8 characters.',

@@ -20,7 +20,7 @@ const texts = {
   never: 'Never used',
   withdraw: 'Withdraw access',
   withdrawTitle: (name: string) => `Withdraw the access of ${name}?`,
-  withdrawText: 'This takes effect at once:',
+  withdrawText: 'This takes effect immediately:',
   withdrawEnds: [
     'All its tokens for your account are revoked.',
     'The subscriptions that it created for you are deleted.',
@@ -29,7 +29,7 @@ const texts = {
   withdrawn: (name: string) => `Withdrew the access of ${name}`,
   empty: 'No connected clients',
   emptyText:
-    'When you sign in to a website or app of someone else with this account, you allow it to use this API for you. It then appears here as a client, and you can withdraw its access.',
+    'When you use this account to sign in to someone else's website or app, you allow it to use this API for you. It then appears here as a client, and you can withdraw its access.',
 } as const
 
 /** The apps of others that the user allowed to use the API. */

@@ -36,7 +36,7 @@ const texts = {
   signOut: 'Sign out',
   revoke: 'Revoke',
   revokeTitle: (client: string) => `Revoke this token of ${client}?`,
-  revokeText: 'Requests with it are rejected at once.',
+  revokeText: 'Requests with it are rejected immediately.',
   revokeFamily: 'The refresh token that renews it is revoked as well.',
   revokeBrowser: 'If another browser uses it, that browser is signed out.',
   revokeOwn: (client: string) =>
@@ -46,7 +46,7 @@ const texts = {
   emptyText: 'Tokens appear here when you sign in and when programs get tokens for your account.',
   add: 'Create a token',
   addTitle: 'Create a token to try the API',
-  addText: 'For calls by hand, for example with curl. It is valid for 15 minutes. Programs get tokens with a client.',
+  addText: 'For manual calls, for example with curl. It is valid for 15 minutes. Programs get tokens with a client.',
   added: (minutes: number) => `Your token, valid for ${minutes} minutes`,
   token: 'Token',
   call: 'Call the API with it',

@@ -17,7 +17,7 @@ const texts = {
   tokenText: 'A token with the scopes of your account, valid for 15 minutes. It is not shown.',
   signIn: 'You are not signed in, so the request is sent without a token and will be rejected.',
   noToken:
-    'Your account has no scope “consumer”, so it gets no token here. The request is sent without a token and will be rejected. The operator of this API can grant the scope.',
+    'Your account does not have the scope “consumer”, so it cannot get a token here. The request is sent without a token and will be rejected. The operator of this API can grant the scope.',
   lacks: (scopes: string) => `Your account does not have the scope ${scopes}. Ask the operator of this API for it.`,
 } as const
 
