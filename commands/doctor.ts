@@ -69,7 +69,7 @@ export default class Doctor extends HostCommand {
       [
         { title: 'PACKAGE', cells: cells(({ name }) => name), narrow: 'wrap', order: 0, minWidth: 20 },
         { title: 'VERSION', cells: cells(({ version }) => version) },
-        { title: 'LICENCE', cells: cells(({ licence }) => licence), narrow: 'wrap', order: 1, minWidth: 12 },
+        { title: 'LICENSE', cells: cells(({ licence }) => licence), narrow: 'wrap', order: 1, minWidth: 12 },
         { title: 'PART', cells: cells(({ part }) => part) },
       ],
       process.stdout.columns ?? Number.POSITIVE_INFINITY,

@@ -14,7 +14,10 @@ export default class Seed extends HostCommand {
   static override flags = {
     again: Flags.boolean({ description: 'Also run seeds that have run before' }),
     events: Flags.boolean({ description: 'Send the events that seeds dispatch' }),
-    yes: Flags.boolean({ char: 'y', description: 'Do not ask for confirmation on a System that has served a deployment' }),
+    yes: Flags.boolean({
+      char: 'y',
+      description: 'Do not ask for confirmation on a System that has served a deployment',
+    }),
   }
 
   async run(): Promise<unknown> {

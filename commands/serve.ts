@@ -33,8 +33,7 @@ SIGTERM stops the server gracefully; a second SIGTERM or Ctrl+C stops it immedia
       description: 'Also run cronjobs and deliver events; each run of a cronjob happens on only one server',
     }),
     'first-run-code': Flags.boolean({
-      description:
-        'Print the code for the first administrator even if stderr is not a terminal',
+      description: 'Print the code for the first administrator even if stderr is not a terminal',
     }),
   }
 

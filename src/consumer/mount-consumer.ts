@@ -52,7 +52,8 @@ export function describeConsumer(): object {
   return describeBuiltIn(routes, {
     title: 'Account API',
     version: '1', // that of Waypost is no information for everyone
-    description: 'The API with which users and their clients manage an account: logins, clients, tokens, events and subscriptions.',
+    description:
+      'The API with which users and their clients manage an account: logins, clients, tokens, events and subscriptions.',
     prefix,
     token: 'An access token with the scope',
     scopesOf: scopesOfRoute,

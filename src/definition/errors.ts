@@ -229,7 +229,11 @@ export const errors = defineErrors({
   WP_DEFINITION_CLASS_CONFIG: { ...user, message: '{problem}' },
   WP_DEFINITION_CRON_INVALID: { ...user, message: '{problem}' },
   WP_DEFINITION_SETTING_INVALID: { ...user, message: '{problem}' },
-  WP_DEFINITION_SETTING_REMOVED: { ...user, message: 'The setting "{name}" no longer has an effect', hint: 'Remove it.' },
+  WP_DEFINITION_SETTING_REMOVED: {
+    ...user,
+    message: 'The setting "{name}" no longer has an effect',
+    hint: 'Remove it.',
+  },
 })
 
 /** Errors of `build` that the definition alone reveals are reported here, with the same code. */

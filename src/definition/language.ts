@@ -28,7 +28,9 @@ const staticFolder = closed('a folder of files', {
     description: 'Folder of the project. All its files are public and part of releases',
   }),
   max_age: Type.Optional(
-    duration('How long callers may use a file without revalidating it; default: they revalidate it each time, as for HTML'),
+    duration(
+      'How long callers may use a file without revalidating it; default: they revalidate it each time, as for HTML',
+    ),
   ),
   fallback: Type.Optional(
     Type.String({

@@ -171,7 +171,11 @@ function readCache({ loading: { report } }: DefinitionContext, { key, value }: E
   if (isShared === undefined || !isPublic(entry.value)) return { maxAgeMs }
   if (isPublic(value)) return { maxAgeMs, public: true }
   const hint = 'Remove it: then only the cache of the caller stores the response'
-  return refuse(isShared, '"public: true" would allow shared caches to store responses of a method that requires a token', hint)
+  return refuse(
+    isShared,
+    '"public: true" would allow shared caches to store responses of a method that requires a token',
+    hint,
+  )
 }
 
 const maxTimeout = '1h'

@@ -115,7 +115,9 @@ const ownKeys = closed('a method', {
     }),
   ),
   raw: Type.Optional(Type.Boolean({ description: 'Also passes the exact bytes of the body to the action' })),
-  response: Type.Optional(responsePlace('Schema of the JSON body of the 200 response, or `content` with its media types')),
+  response: Type.Optional(
+    responsePlace('Schema of the JSON body of the 200 response, or `content` with its media types'),
+  ),
   responses: Type.Optional(
     mapOf(responseSchema, {
       names: 'a response',
@@ -153,7 +155,9 @@ const ownKeys = closed('a method', {
     closed(
       'a cache policy',
       {
-        max_age: duration('How long callers may use a response without revalidating it; with 0s, they revalidate it each time'),
+        max_age: duration(
+          'How long callers may use a response without revalidating it; with 0s, they revalidate it each time',
+        ),
         public: Type.Optional(
           Type.Boolean({ description: 'Allows caches that several callers share; only for public methods' }),
         ),

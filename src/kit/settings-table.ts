@@ -103,8 +103,7 @@ export const settingsTable = {
     kind: 'choice',
     default: 'ES256',
     choices: ['ES256', 'RS256'],
-    description:
-      'Signature algorithm of access tokens; use RS256 for verifiers that do not support ES256 (RFC 9068)',
+    description: 'Signature algorithm of access tokens; use RS256 for verifiers that do not support ES256 (RFC 9068)',
   },
   refresh_lifetime: {
     label: 'Refresh token lifetime',

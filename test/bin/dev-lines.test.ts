@@ -99,10 +99,7 @@ test('an interrupted response is marked', () => {
     formatAnswered({ ...answered, aborted: 'failed' }, { width: 80 })[0]!,
     /  200 .* {3}response aborted {3}request 7Q4F2K$/,
   )
-  assert.match(
-    formatAnswered({ ...answered, aborted: 'cut' }, { width: 80 })[0]!,
-    /stream ended, clients reconnect$/,
-  )
+  assert.match(formatAnswered({ ...answered, aborted: 'cut' }, { width: 80 })[0]!, /stream ended, clients reconnect$/)
   assert.match(formatAnswered({ ...answered, aborted: 'left' }, { width: 80 })[0]!, /  200 .* {3}client disconnected$/)
 })
 

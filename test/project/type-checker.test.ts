@@ -48,7 +48,10 @@ export const step = (request: Request) => request.params.id
   assert.deepEqual([found!.severity, found!.file, found!.range.start.line], ['warning', 'a.ts', 2])
   assert.match(found!.message, /^Type 'number' is not assignable to type 'string'/)
   assert.equal(plain!.message, "Property 'id' does not exist on type '{}'.")
-  assert.match(plain!.hint!, /^Request without a method contains only what all methods have in common\. .*Request<'METHOD \/path'>/)
+  assert.match(
+    plain!.hint!,
+    /^Request without a method contains only what all methods have in common\. .*Request<'METHOD \/path'>/,
+  )
   await writeFiles(folder, { 'a.ts': 'export const one = 1\n' })
   checker.schedule()
   checker.cancel()

@@ -114,7 +114,12 @@ describe('a multipart body', () => {
       400,
       /^body\/cover does not begin like a file of type image\/png$/,
     ],
-    ['an empty picture', [title, filePart('cover', '')], 400, /^body\/cover does not begin like a file of type image\/png$/],
+    [
+      'an empty picture',
+      [title, filePart('cover', '')],
+      400,
+      /^body\/cover does not begin like a file of type image\/png$/,
+    ],
     [
       'a text in place of a file',
       [title, textPart('cover', 'x')],
@@ -285,7 +290,9 @@ describe('a multipart body', () => {
     )
     assert.doesNotMatch(received, /HTTP\/1\.1 5/)
     await noFiles()
-    await until('the log says so', () => server.logs.some(({ msg }) => msg === 'caller disconnected while sending a body'))
+    await until('the log says so', () =>
+      server.logs.some(({ msg }) => msg === 'caller disconnected while sending a body'),
+    )
   })
 
   test('that is shorter than announced is refused', async () => {

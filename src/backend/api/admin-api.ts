@@ -50,7 +50,8 @@ export function makeAdminApi({ guard, ...sources }: AdminApiOptions): FastifyPlu
       return (document ??= describeBuiltIn(adminRoutes, {
         title: 'Waypost admin API',
         version,
-        description: 'The API that the pages of the backend call. Each operation requires an access token with the scope that it names.',
+        description:
+          'The API that the pages of the backend call. Each operation requires an access token with the scope that it names.',
         prefix,
         token: 'An access token with one of the scopes',
         scopesOf: (route) => scopesOf(route, sources.draft),

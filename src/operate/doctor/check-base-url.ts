@@ -37,8 +37,7 @@ function checkIssuer(
       `WAYPOST_BASE_URL ${given}, ${stored === undefined ? 'not stored in System yet' : describeServers(servers)}`,
     )
   if (stored !== undefined) return ok(`WAYPOST_BASE_URL is not set; System uses ${stored}`)
-  if (isEmbedded)
-    return ok('WAYPOST_BASE_URL is not set; the first server will use http://localhost with its port')
+  if (isEmbedded) return ok('WAYPOST_BASE_URL is not set; the first server will use http://localhost with its port')
   throw hostErrors.WP_SERVER_BASE_URL_MISSING({ target: system.target })
 }
 

@@ -84,7 +84,8 @@ export async function receiveFile(stream: Readable, about: FileToReceive): Promi
       size += chunk.length
       if (size > maxSize) throw errors.WP_RUNTIME_PART_SIZE({ name: part, limit: maxSize })
       if (writer === undefined) chunks.push(chunk)
-      if (!isChecked && size >= signatureBytes && isWrong()) return { problem: `does not begin like a file of type ${type}` }
+      if (!isChecked && size >= signatureBytes && isWrong())
+        return { problem: `does not begin like a file of type ${type}` }
       if (writer !== undefined) await writer.write(chunk)
       else if (size > maxMemoryBytes) {
         writer = await FileWriter.open(temporary)

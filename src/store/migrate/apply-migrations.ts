@@ -82,7 +82,9 @@ export function applyMigrations(options: ApplyMigrationsOptions): Promise<Applie
       try {
         await apply(one, options)
       } catch (error) {
-        const state = runsOutside(one.migration, options.kind) ? 'the changes that it has already made remain' : 'it was rolled back'
+        const state = runsOutside(one.migration, options.kind)
+          ? 'the changes that it has already made remain'
+          : 'it was rolled back'
         if (options.signal?.aborted) throw stopped(one, { applied, state }, options)
         if (options.onNotImplemented === undefined || !isNotImplemented(error))
           throw failure(one, { applied, error }, options)

@@ -10,7 +10,8 @@ export const errors = defineErrors({
   WP_MIGRATE_UNFINISHED: {
     kind: 'user',
     status: 500,
-    message: 'The migration "{name}" failed outside a transaction, and the changes that it had already made remain: {reason}',
+    message:
+      'The migration "{name}" failed outside a transaction, and the changes that it had already made remain: {reason}',
     hint: 'Make sure that it can be repeated, fix it and {again}. {before} See "Outside a transaction" in docs/migrations.md.',
   },
   WP_MIGRATE_OUTSIDE: {

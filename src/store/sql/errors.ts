@@ -82,7 +82,8 @@ export const errors = defineErrors({
   WP_STORE_IDLE: {
     kind: 'external',
     status: 503,
-    message: 'PostgreSQL ended a transaction in "{database}" because the transaction or a pause of this process took too long',
+    message:
+      'PostgreSQL ended a transaction in "{database}" because the transaction or a pause of this process took too long',
     hint: 'Try again. If it happens often, check whether the process is suspended or short of CPU time, and check the timeouts of the role.',
   },
   WP_STORE_READ_ONLY: {

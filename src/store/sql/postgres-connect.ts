@@ -103,7 +103,11 @@ function assertSamePath({ name, value }: SearchPath, found: string): void {
   const normalize = (path: string) => path.replaceAll(/[\s"]/g, '')
   if (normalize(value) === normalize(found)) return
   const statement = 'alter role … set search_path = …'
-  throw wrong(name, value, `behind a pooler, it must be the same as that of the role, which is ${found}; set it with "${statement}"`)
+  throw wrong(
+    name,
+    value,
+    `behind a pooler, it must be the same as that of the role, which is ${found}; set it with "${statement}"`,
+  )
 }
 
 function ignore(): void {}

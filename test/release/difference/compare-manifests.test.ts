@@ -216,7 +216,9 @@ test('a declared migration that drops something breaks the release that is serve
   const found = compareManifests(base, outside).find(({ name }) => name === 'System/2-b')
   assert.partialDeepStrictEqual(found, {
     breaking: false,
-    details: [{ text: 'runs outside a transaction: if it fails, the changes that it has already made remain', breaking: false }],
+    details: [
+      { text: 'runs outside a transaction: if it fails, the changes that it has already made remain', breaking: false },
+    ],
   })
 })
 

@@ -36,7 +36,8 @@ export const numericRules: ValueRules = {
     (value) => {
       const text = String(value)
       if (precision === undefined) return text
-      if (scaleDecimal(text, scale) === undefined) return reject(`a decimal with ${scale} digits after the decimal point`)
+      if (scaleDecimal(text, scale) === undefined)
+        return reject(`a decimal with ${scale} digits after the decimal point`)
       const stored = decimal(text, scale)
       return kind === 'sqlite' ? stored.toSqlite() : stored.toPostgres()
     },

@@ -106,17 +106,25 @@ function resolveThrough(column: string, { config, connection, table, snapshot, u
   const [name = 'ACTION'] = rules.flatMap(({ names }) => names)
   const isOwned = served.actions.get(reference.table)?.some(([, one]) => one.owner !== undefined) ?? false
   if (rules.length === 1 || (rules.length === 0 && isOwned))
-    report(at, `"through" follows ${maxOwnerSteps} references at most, but finds no owner column starting from "${column}" on`, {
-      hint: `Add an owner column to "${reference.table}" or to "${config.table}"`,
-    })
+    report(
+      at,
+      `"through" follows ${maxOwnerSteps} references at most, but finds no owner column starting from "${column}" on`,
+      {
+        hint: `Add an owner column to "${reference.table}" or to "${config.table}"`,
+      },
+    )
   else if (rules.length === 0)
     report(at, `No action with "owner" serves "${reference.table}", so its rows have no owner`, {
       hint: `Add "owner" to the action of "${reference.table}"`,
     })
   else
-    report(at, `It is ambiguous who owns the rows of "${reference.table}", which has different or several owner rules`, {
-      hint: `Choose the rule of one action: parents: { ${column}: ${name} }`,
-    })
+    report(
+      at,
+      `It is ambiguous who owns the rows of "${reference.table}", which has different or several owner rules`,
+      {
+        hint: `Choose the rule of one action: parents: { ${column}: ${name} }`,
+      },
+    )
   return undefined
 }
 

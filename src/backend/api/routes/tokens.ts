@@ -62,7 +62,8 @@ const list = defineRoute({
 
 const find = defineRoute({
   name: 'findToken',
-  summary: 'Finds an access token by its text or id; changes nothing. The token is sent in the body, because addresses are logged',
+  summary:
+    'Finds an access token by its text or id; changes nothing. The token is sent in the body, because addresses are logged',
   method: 'POST',
   path: '/token/find',
   scopes: adminOnly,

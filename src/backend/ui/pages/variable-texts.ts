@@ -13,7 +13,8 @@ export const variablesTexts = {
   unset: (name: string) => `Unset ${name}`,
   setDone: (name: string) => `${name} is set`,
   unsetDone: (name: string) => `${name} is unset`,
-  applies: 'Servers whose release uses it apply it immediately. If the value does not work, they keep the previous one.',
+  applies:
+    'Servers whose release uses it apply it immediately. If the value does not work, they keep the previous one.',
   overrides: (names: string) => `Ignored on ${names}, which set it themselves.`,
   overridesHere: (source: string) => `Ignored on this server, where it is set in ${source}.`,
   environment: 'the environment',

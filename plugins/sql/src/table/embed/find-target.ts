@@ -97,9 +97,13 @@ function findPair({ by, many }: EmbedConfig, { own, table, name }: Tables, at: s
   const one = many === true ? undefined : refersTo(own.table, name)
   const several = many === false ? undefined : refersTo(table, config.table)
   if (one !== undefined && several !== undefined) {
-    report(at, `"${by}" refers from "${config.table}" to "${name}" and back, so "embed" could mean one row or several`, {
-      hint: 'Add many: true for the rows that refer to this one, or many: false for the one that it refers to',
-    })
+    report(
+      at,
+      `"${by}" refers from "${config.table}" to "${name}" and back, so "embed" could mean one row or several`,
+      {
+        hint: 'Add many: true for the rows that refer to this one, or many: false for the one that it refers to',
+      },
+    )
     return undefined
   }
   if (one !== undefined) return { isMany: false, own: by, other: one.to[0]! }

@@ -29,7 +29,7 @@ const texts = {
   withdrawn: (name: string) => `Withdrew the access of ${name}`,
   empty: 'No connected clients',
   emptyText:
-    'When you use this account to sign in to someone else's website or app, you allow it to use this API for you. It then appears here as a client, and you can withdraw its access.',
+    'When you use this account to sign in to a website or app that belongs to someone else, you allow it to use this API for you. It then appears here as a client, and you can withdraw its access.',
 } as const
 
 /** The apps of others that the user allowed to use the API. */
