@@ -94,7 +94,7 @@ export const contentTexts = {
   },
   add: (of: string) => `Add media type to: ${of}`,
   addShort: 'Add',
-  new: 'Other media type',
+  new: 'Another media type',
   newText: 'For example image/png',
   invalid: 'Enter a media type such as image/png',
   repeated: (type: string) => `${type} is in the list already`,
