@@ -3,7 +3,7 @@ import { WaypostCommand, formatTable, plural, printDiagnostics } from '../bin/cl
 import type { ProjectTable } from '../src/project/index.ts'
 
 export default class Tables extends WaypostCommand {
-  static override description = 'List the tables of the project, from tables.json and migrations'
+  static override description = 'List the tables of the project'
   static override examples = [
     '<%= config.bin %> <%= command.id %>',
     '<%= config.bin %> <%= command.id %> --mermaid # a diagram for Markdown',

@@ -1,7 +1,7 @@
 import { WaypostCommand, writePluginManifest } from '../../bin/cli/index.ts'
 
 export default class PluginManifest extends WaypostCommand {
-  static override description = 'Write oclif.manifest.json for the plugin package in this folder'
+  static override description = 'Write oclif.manifest.json for the plugin in this folder'
   static override examples = ['<%= config.bin %> <%= command.id %>']
 
   async run(): Promise<void> {
