@@ -45,8 +45,8 @@ onEachDatabase('workers', (world) => {
   test('release idle lanes first, and a lane with something under way when that is recorded', async () => {
     const busy = new Set(Array.from({ length: 40 }, (_, lane) => lane))
     const closed: number[] = []
-    const holdings = { usedLanes: () => busy, forgetQueued: (lane: number) => void closed.push(lane) }
-    const first = new Member(world().system, world().clock, holdings)
+    const loaded = { usedLanes: () => busy, forgetQueued: (lane: number) => void closed.push(lane) }
+    const first = new Member(world().system, world().clock, loaded)
     const second = makeMember(world())
     await first.rebalance()
     assert.equal(first.lanes.length, laneCount)

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { makeDispatcher, replayRun, retryRun, cancelAllPending, cancelRuns } from '../../src/events/index.ts'
 import { correctTimes } from '../../src/events/lanes/correct-times.ts'
 import { allLanes } from '../../src/events/lanes/shares.ts'
-import { claimRuns, releaseLostRuns, type WantedRuns } from '../../src/events/run/claim-runs.ts'
+import { claimRuns, giveBackLostRuns, type WantedRuns } from '../../src/events/run/claim-runs.ts'
 import { recordRuns, recordStart } from '../../src/events/run/record-runs.ts'
 import { runDue } from '../../src/events/run/run-due.ts'
 import type { ListenerTermsOfRuns, RunResult } from '../../src/events/run/run-executor.ts'
@@ -92,10 +92,10 @@ onBothDatabases('runs of listeners', (world) => {
     await world().dispatch('note', 1)
     const [dead, other] = [await join(world()), await join(world())]
     const [lost] = await claim(world(), dead, { room: 1 })
-    await releaseLostRuns(world().system)
+    await giveBackLostRuns(world().system)
     assert.equal((await runs(world()))[0]!.status, 'running')
     await world().system.db.deleteFrom('waypost_worker').where('id', '=', dead).execute()
-    await releaseLostRuns(world().system)
+    await giveBackLostRuns(world().system)
     const [again] = await claim(world(), other, { room: 1 })
     assert.deepEqual([again!.id, again!.lost], [lost!.id, 1])
     assert.equal((await recordRuns(world().system, [{ run: lost!, verdict: 'dead', latencyMs: 1, log: null }])).size, 0)
@@ -115,7 +115,7 @@ onBothDatabases('runs of listeners', (world) => {
       const [guilty] = await claim(world(), worker, { room: 2 })
       if (begins) assert.equal(await recordStart(world().system, guilty!), true)
       await world().system.db.deleteFrom('waypost_worker').where('id', '=', worker).execute()
-      await releaseLostRuns(world().system)
+      await giveBackLostRuns(world().system)
       assert.equal(await recordStart(world().system, guilty!), false)
       return (await runs(world())).map(({ lost }) => lost)
     }

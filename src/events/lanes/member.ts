@@ -23,8 +23,8 @@ export interface Moment {
   readonly wall: number
 }
 
-/** What a member needs to know of the deliveries that its worker has. */
-export interface Holdings {
+/** What a member needs to know of the deliveries that its worker has loaded. */
+export interface LoadedLanes {
   /** Lanes of which it has a delivery: in memory, under way, or not recorded. */
   usedLanes(): ReadonlySet<number>
   /** Forgets deliveries of the lane that are not under way. */
@@ -38,7 +38,7 @@ export interface Holdings {
 export class Member {
   readonly #system: System
   readonly #clock: Clock
-  readonly #holdings: Holdings
+  readonly #loaded: LoadedLanes
   /** The beats of other workers, and since when they have not changed. */
   readonly #seen = new Map<string, { readonly beat: number; readonly at: number }>()
   #lookedAt = -Infinity // by the monotonic clock
@@ -50,10 +50,10 @@ export class Member {
   #isolatedUntil = -Infinity
   isLeaving = false
 
-  constructor(system: System, clock: Clock, holdings: Holdings) {
+  constructor(system: System, clock: Clock, loaded: LoadedLanes) {
     this.#system = system
     this.#clock = clock
-    this.#holdings = holdings
+    this.#loaded = loaded
   }
 
   get id(): string | undefined {
@@ -192,12 +192,12 @@ export class Member {
     { share, lanes, living }: { share: number; lanes: readonly LaneRow[]; living: readonly WorkerRow[] },
   ): Promise<void> {
     const own = [...this.#lanes]
-    const used = this.#holdings.usedLanes()
+    const used = this.#loaded.usedLanes()
     const rankOf = (lane: number) => (this.#closing.has(lane) ? 0 : used.has(lane) ? 2 : 1)
     const order = own.toSorted((a, b) => rankOf(a) - rankOf(b)) // those that close already, then idle ones
     this.#closing = new Set(order.slice(0, Math.max(0, own.length - share)))
-    for (const lane of this.#closing) this.#holdings.forgetQueued(lane)
-    const busy = this.#holdings.usedLanes()
+    for (const lane of this.#closing) this.#loaded.forgetQueued(lane)
+    const busy = this.#loaded.usedLanes()
     const ended = [...this.#closing].filter((lane) => !busy.has(lane))
     await this.#free(id, ended)
     const ids = living.map((worker) => worker.id)

@@ -201,7 +201,7 @@ interface OwnRuns {
  * Repeats the runs of workers that have no row anymore. Skips locked ones, whose process may be frozen. Repeats also those of
  * the own worker that it does not know: the answer to its claim was lost, or a later statement of the claim failed.
  */
-export async function releaseLostRuns(system: System, own?: OwnRuns): Promise<void> {
+export async function giveBackLostRuns(system: System, own?: OwnRuns): Promise<void> {
   const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
   const isOwn = own === undefined ? sql`false` : sql`worker_id = ${own.worker}`
   const { rows } = await sql<{ id: string; turn: number; worker: string }>`select id, turn, worker_id as worker

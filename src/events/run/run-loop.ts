@@ -3,7 +3,7 @@ import type { Clock, Settings } from '../../kit/index.ts'
 import type { System } from '../../store/index.ts'
 import { Patience } from '../patience.ts'
 import { makeWakeSignal } from '../wake-signal.ts'
-import { claimRuns, findDueListeners, releaseLostRuns, type ClaimedRun } from './claim-runs.ts'
+import { claimRuns, findDueListeners, giveBackLostRuns, type ClaimedRun } from './claim-runs.ts'
 import { judgeRun, maxLost } from './judge-run.ts'
 import type { ListenerTermsOfRuns, RunEnd, RunExecutor } from './run-executor.ts'
 import { RunQueue, type ReadyRun } from './run-queue.ts'
@@ -42,7 +42,7 @@ export class RunLoop {
   readonly #recorder: RunRecorder
   readonly #queues = new Map<string, RunQueue>()
   /** The ids of runs that were claimed and are not recorded. */
-  readonly #held = new Set<string>()
+  readonly #claimed = new Set<string>()
   /** Runs under way. */
   readonly #active = new Set<Promise<void>>()
   #isStopping = false
@@ -65,7 +65,7 @@ export class RunLoop {
     this.#recorder = new RunRecorder({
       ...parts,
       onRecorded: (outcomes) => {
-        for (const { run } of outcomes) this.#held.delete(run.id)
+        for (const { run } of outcomes) this.#claimed.delete(run.id)
         this.#changed()
         this.#wake.notify()
       },
@@ -79,7 +79,7 @@ export class RunLoop {
 
   /** Whether nothing is due or under way, as far as the last look showed. */
   get isIdle(): boolean {
-    return this.#isDry && this.#held.size === 0 && !this.#recorder.isBusy
+    return this.#isDry && this.#claimed.size === 0 && !this.#recorder.isBusy
   }
 
   hasDue(): Promise<boolean> {
@@ -141,7 +141,7 @@ export class RunLoop {
     if (this.isIdle && this.#parts.isQuiet()) return false
     if (clock.monotonic() >= this.#nextLostAt) {
       this.#nextLostAt = clock.monotonic() + lostMs
-      await releaseLostRuns(system, { worker, isKnown: (id) => this.#held.has(id) })
+      await giveBackLostRuns(system, { worker, isKnown: (id) => this.#claimed.has(id) })
     }
     const now = clock.monotonic()
     const looksForAll = now >= this.#nextLookAt
@@ -162,14 +162,14 @@ export class RunLoop {
     if (runs.length > 0) this.#foundAt = now
     if (runs.length > 0 || wanted.length < listeners.length || changes !== this.#changes) this.#isDry = false
     else if (looksForAll) this.#isDry = true
-    for (const { id } of runs) this.#held.add(id)
+    for (const { id } of runs) this.#claimed.add(id)
     const found = Map.groupBy(runs, ({ listener }) => listener)
     for (const { listener } of wanted) {
       const queue = this.#queues.get(listener)!
       queue.add(found.get(listener) ?? [], clock.monotonic())
       this.#start(queue)
     }
-    const isUnsure = runs.length === 0 && !looksForAll && !this.#isDry && this.#held.size === 0
+    const isUnsure = runs.length === 0 && !looksForAll && !this.#isDry && this.#claimed.size === 0
     if (isUnsure) this.#nextLookAt = -Infinity
     return runs.length > 0 || isUnsure
   }

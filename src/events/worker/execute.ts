@@ -202,7 +202,7 @@ class Worker {
     return this.#active > 0 || this.#recorder.isBusy
   }
 
-  /** Gives up lanes while the worker ends. Does not join again. */
+  /** Frees lanes while the worker ends. Does not join again. */
   async #drain(): Promise<'idle'> {
     if (this.#recorder.size > 0) this.#recorder.flushSoon()
     const isDue = this.#options.clock.monotonic() >= this.#nextRebalanceAt

@@ -1,7 +1,7 @@
 import type { Clock, Settings } from '../../kit/index.ts'
 import { countOutcome, isHalfOpen, isOpen, type Breaker } from '../lanes/breaker.ts'
 import { maxLost } from '../lanes/end-deliveries.ts'
-import type { Holdings } from '../lanes/member.ts'
+import type { LoadedLanes } from '../lanes/member.ts'
 import type { Message, Recipient } from '../lanes/contents.ts'
 import type { Delivery, LoadedSubscription } from '../lanes/read.ts'
 import { Note } from './note.ts'
@@ -52,7 +52,7 @@ export interface Rejected {
 }
 
 /** The deliveries that a worker has in memory, with their subscriptions and messages. Makes no queries. */
-export class Memory implements Holdings {
+export class Memory implements LoadedLanes {
   readonly #clock: Clock
   /** Those that wait, in the order of posting. */
   readonly queues: Queues

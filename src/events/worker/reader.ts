@@ -15,9 +15,9 @@ const messageIntervalMs = 50
 /** How often delayed events become messages while others wait for their fan-out. */
 const moveIntervalMs = 1000
 /** Deliveries in memory below which more are read. */
-const lowWater = 500
+const readBelow = 500
 /** The same, below which a message with many subscribers continues. Higher, because its deliveries are read afterwards. */
-const fanOutWater = 750
+const fanOutBelow = 750
 const readSize = 500
 /** Readings that find nothing, after which a round through many lanes is not continued at once. */
 const maxEmptyRounds = 100
@@ -61,12 +61,12 @@ export class Reader {
   get wantsMore(): boolean {
     const { queued, hasRoomAgain } = this.#parts.memory.queues
     return this.#hasBegun && !this.#isAhead
-      ? queued < fanOutWater
-      : queued < lowWater && (this.#foundLast || this.#isAhead || hasRoomAgain)
+      ? queued < fanOutBelow
+      : queued < readBelow && (this.#foundLast || this.#isAhead || hasRoomAgain)
   }
 
   get isLow(): boolean {
-    return this.#parts.memory.queues.queued < lowWater
+    return this.#parts.memory.queues.queued < readBelow
   }
 
   terms(): Terms {
@@ -91,7 +91,7 @@ export class Reader {
   async fanOut(): Promise<'done' | 'nothing' | 'locked'> {
     const { system, catalog, clock, memory } = this.#parts
     const now = clock.monotonic()
-    const isLow = memory.queues.queued < fanOutWater
+    const isLow = memory.queues.queued < fanOutBelow
     if (memory.size > 0 && now < this.#nextMessagesAt && !(isLow && this.#hasBegun)) return 'nothing'
     const { fresh, begun, isMoved, isWaiting } = await this.#findMessages(now)
     this.#hasBegun = begun
