@@ -9,7 +9,7 @@ export default class EventListen extends HostCommand {
     'Print the deliveries of an event in this terminal\nFor development only. Press Ctrl+C to stop.'
   static override examples = [
     '<%= config.bin %> <%= command.id %> todo_created',
-    '<%= config.bin %> <%= command.id %> todo_created --answer 503',
+    '<%= config.bin %> <%= command.id %> todo_created --status 503',
     '<%= config.bin %> <%= command.id %> todo_created --json | jq .data.title',
   ]
   static override args = { name: Args.string({ description: 'Name of the event', required: true }) }
@@ -21,7 +21,7 @@ export default class EventListen extends HostCommand {
       min: 0,
       max: 65_535,
     }),
-    answer: Flags.integer({ description: 'HTTP status to respond with', default: 204, min: 200, max: 599 }),
+    status: Flags.integer({ description: 'HTTP status to respond with', default: 204, min: 200, max: 599 }),
     json: Flags.boolean({ description: 'Print each delivery as one line of JSON' }),
   }
 
@@ -35,7 +35,7 @@ export default class EventListen extends HostCommand {
         event: args.name,
         user: flags.user,
         port: flags.port,
-        answer: flags.answer,
+        status: flags.status,
         onDelivery: (delivery) => (flags.json ? this.print(toLine(delivery)) : this.#show(delivery)),
       })
       this.#begin(args.name, listening)

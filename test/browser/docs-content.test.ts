@@ -96,7 +96,7 @@ describe('the content of /docs', { timeout: 600_000 }, () => {
     assert.deepEqual((await created.locator('.schema-view > .schema > li > .schema-line > .schema-name').allTextContents()).slice(0, 3), ['id', 'created', 'amount']) // prettier-ignore
     assert.equal(await lineOf(created, 'secret').count(), 0, 'callers never get what is write-only')
     assert.match((await lineOf(created, 'status').textContent())!, /read-only.*One ofopenpaidfailedrefunded/)
-    const statuses = await page.locator('.answer-head').allTextContents()
+    const statuses = await page.locator('.response-head').allTextContents()
     assert.deepEqual(statuses.filter((one) => !/^(400|401|403|404|413|415|500|503) /.test(one)), ['201 Created', '409 Paid already', '4XX Any other client error', 'default Any other error']) // prettier-ignore
     const sample = page.getByRole('region', { name: 'Example response' })
     const example = JSON.parse((await sample.textContent())!) as Record<string, unknown>

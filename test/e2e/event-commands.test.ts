@@ -315,7 +315,7 @@ describe('the commands of events', { concurrency: 1 }, () => {
 
   // In CI, events/check-signature.test.ts checks them.
   longTest('event:listen reports invalid signatures; --json prints one line of JSON each', async () => {
-    const listening = project.start('event:listen todo_created --json --answer 202')
+    const listening = project.start('event:listen todo_created --json --status 202')
     const [, endpoint] = await listening.waitFor(/Listening {2}(\S+)\n[^]*Event {6}/)
     const forged = { method: 'POST', body: '{"id":1}', headers: { 'waypost-event': 'todo_created' } }
     assert.equal((await fetch(endpoint!, forged)).status, 202)

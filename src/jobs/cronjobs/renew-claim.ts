@@ -21,15 +21,15 @@ export function startClaimRenewal(claim: Claim, { system, clock, leaseMs, log, o
 
   async function renew(): Promise<void> {
     const began = clock.monotonic()
-    const answer = await withDeadline(
+    const isOwn = await withDeadline(
       renewClaim(system, claim, { leaseMs, log: log() }).catch(() => undefined),
       intervalMs,
       () => undefined,
     )
     if (isStopped) return
-    if (answer === true) renewedAt = began
+    if (isOwn === true) renewedAt = began
     // Before the lease expires, so that this run has ended when the next one starts.
-    else if (answer === false || clock.monotonic() - renewedAt >= leaseMs * 0.7) return onLost()
+    else if (isOwn === false || clock.monotonic() - renewedAt >= leaseMs * 0.7) return onLost()
     plan()
   }
 

@@ -22,7 +22,7 @@ export interface ListenRequest {
   /** 0 selects any free port. */
   readonly port: number
   /** The HTTP status of responses to deliveries. */
-  readonly answer: number
+  readonly status: number
   onDelivery(delivery: ReceivedDelivery): void
 }
 
@@ -70,7 +70,7 @@ export async function listenToEvent(host: Host, request: ListenRequest): Promise
   let secret = ''
   const receiver = await openReceiver(request.port, (post) => {
     request.onDelivery(toReceivedDelivery(post, secret, clock.now()))
-    return request.answer
+    return request.status
   })
   const close = async () => {
     await receiver.close()

@@ -35,9 +35,9 @@ const probeTimeoutMs = 1000
 export async function openReceiver(port: number, onPost: (post: ReceivedPost) => number): Promise<EventReceiver> {
   const path = pathStart + makeId('lsn_')
   const server = createServer((request, response) => {
-    void answer(request).then(({ status, headers = {} }) => response.writeHead(status, headers).end())
+    void respond(request).then(({ status, headers = {} }) => response.writeHead(status, headers).end())
   })
-  const answer = async (request: IncomingMessage): Promise<ReceiverResponse> => {
+  const respond = async (request: IncomingMessage): Promise<ReceiverResponse> => {
     if (request.url !== path) return { status: 404 }
     if (request.method !== 'POST') return { status: 204, headers: { [aliveHeader]: path } }
     const body = await readBody(request).catch(() => undefined)
@@ -70,9 +70,9 @@ export function isReceiverEndpoint(endpoint: string): boolean {
 /** Whether the receiver of an endpoint is running. */
 export async function isReceiverRunning(endpoint: string): Promise<boolean> {
   try {
-    const answer = await fetch(endpoint, { signal: AbortSignal.timeout(probeTimeoutMs), redirect: 'error' })
-    await answer.body?.cancel()
-    return answer.headers.get(aliveHeader) === new URL(endpoint).pathname
+    const response = await fetch(endpoint, { signal: AbortSignal.timeout(probeTimeoutMs), redirect: 'error' })
+    await response.body?.cancel()
+    return response.headers.get(aliveHeader) === new URL(endpoint).pathname
   } catch {
     return false
   }

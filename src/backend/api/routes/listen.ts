@@ -29,7 +29,7 @@ const listen = defineRoute({
         event: name,
         user: principal.user.name,
         port: 0,
-        answer: 204,
+        status: 204,
         onDelivery: ({ id, body, problem = null }) => push({ at: formatTime(host.clock.now()), id, body, problem }),
       }),
     )

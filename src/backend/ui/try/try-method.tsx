@@ -86,8 +86,8 @@ export function TryMethod(props: TryMethodProps) {
       }
       return sendCall(request, hasToken ? tokens : undefined, { signal: abort.current.signal, onProgress })
     },
-    onSuccess(answer) {
-      setChosen(answer)
+    onSuccess(done) {
+      setChosen(done)
       requestAnimationFrame(() => showBelow(response.current))
     },
   })

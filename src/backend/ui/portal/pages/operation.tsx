@@ -220,7 +220,7 @@ function ResponsePart({
   const contents = content === undefined ? [] : [content, ...others]
   return (
     <div className="response">
-      <h3 className="answer-head">
+      <h3 className="response-head">
         <State tone={status < '400' ? 'good' : 'quiet'}>{status}</State> <InlineMarkdown text={description} />
       </h3>
       {contents.length === 0 ? <p className="soft">{texts.noBody}</p> : null}
