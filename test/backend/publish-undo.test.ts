@@ -16,7 +16,7 @@ describePublishing('a publication', (publishing) => {
     await write({ 'waypost.yml': yml + events('added') })
     const { release: two } = await publish()
     const back = (id: string, against: string) =>
-      publishing.world.call(`POST /release/${id}/rollback`, { json: { against, keep_as_draft: true } })
+      publishing.world.call(`POST /release/${id}/rollback`, { json: { against, keep_draft: true } })
     assert.deepEqual((await back(one, two)).body, { id: one, activated: true })
     assert.deepEqual(await names(), ['/event/added'])
     const { entries } = (await publishing.world.call('GET /draft')).body
@@ -75,7 +75,7 @@ test('a rollback keeps no draft where WAYPOST_BACKEND=read turns drafts off', as
   const world = await openAdmin('sqlite', { variables: { WAYPOST_BACKEND: 'read' } })
   const one = await activateRelease(world.system, makeRelease('one'), { by: 'ann' })
   const two = await activateRelease(world.system, makeRelease('two'), { by: 'ann' })
-  const json = { against: two.id, keep_as_draft: true }
+  const json = { against: two.id, keep_draft: true }
   const refused = await world.call(`POST /release/${one.id}/rollback`, { json })
   assert.match(refused.body.type, /#WP_BACKEND_DRAFT$/)
   assert.equal((await loadActiveRelease(world.system))?.id, two.id)

@@ -59,18 +59,18 @@ for (const kind of defaultKinds) {
 
     test('keeps the undone release as the draft if its files are known and the draft has no changes', async () => {
       const [, two, three] = ids
-      const body = { protocol: 2, release: three, against: two, keepDraft: true }
+      const body = { protocol: 2, release: three, against: two, keep_draft: true }
       const refused = await world.deploy(rollback, body)
       assert.deepEqual([refused.status, codeOf(refused)], [404, 'WP_RELEASE_NO_FILES'])
       const files = (content: string) => [{ path: 'waypost.yml', content }]
       const four = await activateRelease(world.system, makeGreeting('four'), { by: 'ann', files: files('event: {}\n') })
       const kept = { by: 'ann', files: files('event: { a: {} }\n') }
       const five = await activateRelease(world.system, makeGreeting('five'), kept)
-      const done = await world.deploy(rollback, { protocol: 2, release: four.id, against: five.id, keepDraft: true })
+      const done = await world.deploy(rollback, { protocol: 2, release: four.id, against: five.id, keep_draft: true })
       assert.deepEqual([done.status, done.body], [200, { id: four.id, activated: true }])
       const changes = world.system.db.selectFrom('waypost_draft_change').select(['name', 'user_id', 'user_name'])
       assert.deepEqual(await changes.execute(), [{ name: '/event/a', user_id: world.boId, user_name: 'bo' }])
-      const again = await world.deploy(rollback, { protocol: 2, release: five.id, keepDraft: true })
+      const again = await world.deploy(rollback, { protocol: 2, release: five.id, keep_draft: true })
       assert.deepEqual([again.status, codeOf(again)], [409, 'WP_BACKEND_ROLLBACK_DRAFT'])
       assert.equal((await world.deploy(rollback, { protocol: 2, release: two })).status, 200)
     })
@@ -101,7 +101,7 @@ test('a rollback over HTTP keeps no draft where WAYPOST_BACKEND=read turns draft
   const world = await openDeployers('sqlite', { variables: { WAYPOST_BACKEND: 'read' } })
   const { id } = await activateRelease(world.system, makeGreeting('one'), { by: 'ann' })
   await activateRelease(world.system, makeGreeting('two'), { by: 'ann' })
-  const refused = await world.deploy(rollback, { protocol: 2, release: id, keepDraft: true })
+  const refused = await world.deploy(rollback, { protocol: 2, release: id, keep_draft: true })
   assert.deepEqual([refused.status, codeOf(refused)], [404, 'WP_BACKEND_DRAFT'])
   await world.close()
 })

@@ -71,7 +71,7 @@ export const RollbackBody = Type.Object(
     allow_breaking: ActivateBody.properties.allow_breaking,
     allow_missing: ActivateBody.properties.allow_missing,
     /** Whether the definition files of the undone release become the draft, which must have no changes. */
-    keepDraft: Type.Optional(Type.Boolean()),
+    keep_draft: Type.Optional(Type.Boolean()),
   },
   strict,
 )

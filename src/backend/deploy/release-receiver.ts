@@ -149,7 +149,7 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       assertAllowed(facts, everything)
       return facts
     },
-    async rollBack({ release, against, message, keepDraft = false, ...allowed }, { by, ...actor }) {
+    async rollBack({ release, against, message, keep_draft: keepDraft = false, ...allowed }, { by, ...actor }) {
       const { draft } = sources
       if (keepDraft && draft === undefined) throw errors.WP_BACKEND_DRAFT()
       const facts = await exposeErrors(() => sources.surveyRollback(release))

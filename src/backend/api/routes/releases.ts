@@ -258,12 +258,12 @@ const rollback = defineRoute({
     /** Roll back although running servers lack variables of the release. */
     allow_missing: Type.Optional(Type.Boolean()),
     /** Whether the files of the undone release become the draft, which must have no changes. */
-    keep_as_draft: Type.Optional(Type.Boolean()),
+    keep_draft: Type.Optional(Type.Boolean()),
   }),
   response: record({ id: text, activated: Type.Boolean() }),
   async handle({ params, body, actor, principal, ...call }) {
     const { host } = call
-    const keeping = body.keep_as_draft === true ? systemDraftOf(call) : undefined
+    const keeping = body.keep_draft === true ? systemDraftOf(call) : undefined
     const facts = await exposeErrors(() => surveyRollback(host, params.id))
     const { by, ...who } = await actor()
     const consent = { isConfirmed: true, allowBreaking: body.allow_breaking, allowMissing: body.allow_missing }

@@ -50,7 +50,7 @@ export function RollBackDialog({ id, isNewer, onClose, onDone }: RollBackDialogP
   const rollBack = async () => {
     const body = {
       against: active ?? 'none',
-      ...(isKeeping ? { keep_as_draft: true } : {}),
+      ...(isKeeping ? { keep_draft: true } : {}),
       ...(isForbidden ? { allow_breaking: true } : {}),
       ...(missing.isLacking ? { allow_missing: true } : {}),
     }

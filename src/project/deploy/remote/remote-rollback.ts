@@ -35,7 +35,7 @@ export function remoteRollback({
         release: id,
         ...(message === undefined ? {} : { message: printable(message, 500) }),
         ...(against === undefined ? {} : { against }),
-        ...(keepDraft ? { keepDraft } : {}),
+        ...(keepDraft ? { keep_draft: true } : {}),
         ...(allowBreaking === true ? { allow_breaking: true } : {}),
         ...(allowMissing === true ? { allow_missing: true } : {}),
       }
