@@ -1,5 +1,6 @@
 import type { CodeKeywordDefinition } from 'ajv'
 import type * as Ajv from 'ajv'
+import { isSameValue, isStructure } from './same-value.ts'
 
 /** The part of an Ajv instance that is used here. */
 interface Compiler {
@@ -119,26 +120,7 @@ function makeEnumCheck(values: readonly unknown[]): Check<unknown> {
 function makeMembershipCheck(values: readonly unknown[]): (given: unknown) => boolean {
   const plain = new Set(values)
   const structures = values.filter(isStructure)
-  return (given) => plain.has(given) || (isStructure(given) && structures.some((value) => isEqual(value, given)))
-}
-
-function isStructure(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
-
-/** Compares as JSON Schema defines equality: the order of keys is irrelevant. */
-function isEqual(one: unknown, other: unknown, spend?: Spend): boolean {
-  if (!isStructure(one) || !isStructure(other)) {
-    spend?.(1 + (typeof one === 'string' ? one.length / 64 : 0))
-    return one === other
-  }
-  const keys = Object.keys(one)
-  spend?.(1 + keys.length)
-  return (
-    Array.isArray(one) === Array.isArray(other) &&
-    keys.length === Object.keys(other).length &&
-    keys.every((key) => Object.hasOwn(other, key) && isEqual(one[key as never], other[key as never], spend))
-  )
+  return (given) => plain.has(given) || (isStructure(given) && structures.some((value) => isSameValue(value, given)))
 }
 
 /** Powers of ten that a double represents exactly. */
@@ -206,7 +188,7 @@ function findDuplicateItem(items: readonly unknown[], root: object, spend?: Spen
     all = mix(all, hash)
     let key = hash
     for (let i = indexes.get(key); i !== undefined; i = indexes.get(key)) {
-      if (isEqual(items[i], item, spend)) return { i, j }
+      if (isSameValue(items[i], item, spend)) return { i, j }
       key += 1
     }
     indexes.set(key, j)

@@ -56,6 +56,7 @@ export { isMultipleOf, makeExactKeywords, useExactKeywords } from './exact-keywo
 export { formatAnnotations } from './format-diagnostics.ts'
 export { formatDiagnostics } from './format-diagnostics.ts'
 export { hideSecretsInUrl, hideTokens } from './hide-secrets.ts'
+export { isSameValue } from './same-value.ts'
 export { isStorable, joinWords, shortId, toPrintable, toStorable, wrapWords } from './text.ts'
 export { onClose, setCloseRegister } from './on-close.ts'
 export { withDeadline, withDeadlineAfterAbort } from './deadline.ts'

@@ -1,9 +1,10 @@
+import { isSameValue } from '../../kit/index.ts'
 import { makeSourceCache, type SourceCache, type Texts } from '../load-context.ts'
 import { findFilesAt } from './find-value.ts'
 import { listIncluded } from './references.ts'
 import { openFile, rootFile, treeOf, type Editing } from './editing.ts'
 import { getAt, isMap, isSame, openVersion, readValue } from './merge-definitions.ts'
-import { isSameValue, orderedKey } from './set-value.ts'
+import { orderedKey } from './set-value.ts'
 import type { Tree } from './source-tree.ts'
 
 /** A difference between two versions of the definition files, which can be applied separately. */

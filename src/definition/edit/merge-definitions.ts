@@ -1,3 +1,4 @@
+import { isSameValue } from '../../kit/index.ts'
 import { makeSourceCache, type SourceCache, type Texts } from '../load-context.ts'
 import { Include, isWritableMap, type Writable, type WritableMap } from '../write-yaml.ts'
 import { editDefinition, type Edit, type EditedFiles } from './edit-definition.ts'
@@ -6,7 +7,7 @@ import { findKey, findValue } from './find-value.ts'
 import { listIncluded, referencesOf } from './references.ts'
 import { toOwnKeys } from '../route-keys.ts'
 import { openEditing, openFile, pointerTo, rootFile, type Editing } from './editing.ts'
-import { hasSameOrder, isSameValue, orderedKey } from './set-value.ts'
+import { hasSameOrder, orderedKey } from './set-value.ts'
 
 /** Two versions of the definition files, and the one that both are based on. */
 export interface Versions<Version = Texts> {

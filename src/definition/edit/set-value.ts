@@ -1,3 +1,4 @@
+import { isSameValue } from '../../kit/index.ts'
 import { Include, isWritableMap, type Writable, type WritableMap } from '../write-yaml.ts'
 import { assertEditable } from './assert-editable.ts'
 import { childOf, insert, replace, removeAt, pageOf, containerOf, assertPlainMap, type Spot } from './change-entry.ts'
@@ -161,15 +162,4 @@ function isEqual(work: Editing, cursor: Cursor, value: Writable): boolean {
 function holdsInclude(value: Writable): boolean {
   if (value instanceof Include) return true
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsInclude)
-}
-
-export function isSameValue(one: unknown, other: unknown): boolean {
-  if (one === other) return true
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
-  if (Array.isArray(one) !== Array.isArray(other)) return false
-  const keys = Object.keys(one)
-  return (
-    keys.length === Object.keys(other).length &&
-    keys.every((key) => Object.hasOwn(other, key) && isSameValue((one as never)[key], (other as never)[key]))
-  )
 }

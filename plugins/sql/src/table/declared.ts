@@ -1,4 +1,5 @@
 import type { ActionDescription, ActionUse, JsonSchema } from 'waypost'
+import { escapeStep, unescapeStep } from './pointers.ts'
 import type { TableUse } from './table-use.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -76,7 +77,7 @@ function moveReference(reference: string, within: string | undefined, reached: M
   const name = target === '' ? within : decodeURIComponent(target.slice(prefix.length))
   if (name === undefined) return reference
   if (!reached.has(name)) reached.set(name, true)
-  return `#/$defs/${encodeURIComponent(definitionOf(name).replaceAll('~', '~0').replaceAll('/', '~1'))}${pointer}`
+  return `#/$defs/${encodeURIComponent(escapeStep(definitionOf(name)))}${pointer}`
 }
 
 /** Reports declared properties that the table cannot have. */
@@ -127,7 +128,7 @@ export function collectProperties(schema: JsonSchema, named: NamedSchemas): read
     if (next === undefined) return
     let found: unknown = next
     for (const step of pointer.split('/').slice(1)) {
-      const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
+      const key = unescapeStep(decodeURIComponent(step))
       found = (found as Schema | undefined)?.[key]
     }
     visit(found, next)

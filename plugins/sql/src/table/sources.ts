@@ -1,6 +1,7 @@
 import type { ColumnSnapshot } from 'waypost'
 import type { ValueMap } from './config.ts'
 import { toTyped, valueTypeOf, type Source, type Sources, type ValueType } from './plan.ts'
+import { escapeStep } from './pointers.ts'
 import { checkColumn, checkForm, type TableUse } from './table-use.ts'
 import { valueTypes } from './value-types.ts'
 
@@ -15,7 +16,7 @@ interface SourceMap {
 /** Checks values by column, and returns where they come from. */
 export function resolveSources(table: TableUse, { name, values = {}, isUsed }: SourceMap): Sources {
   const found = Object.entries(values).flatMap(([column, given]): [string, Source][] => {
-    const at = `/${name}/${column.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const at = `/${name}/${escapeStep(column)}`
     if (!checkColumn(column, table.table, table.report, at)) return []
     if (given !== null && !checkForm(column, table, at)) return []
     const known = table.table.columns[column]!

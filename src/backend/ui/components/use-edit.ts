@@ -42,7 +42,7 @@ export function useEdit<Record, Fields extends object>(options: EditOptions<Reco
   return {
     fields,
     before,
-    hasChanges: (Object.keys(edit) as (keyof Fields)[]).some((name) => !isSame(fields[name], before[name])),
+    hasChanges: (Object.keys(edit) as (keyof Fields)[]).some((name) => !isSameField(fields[name], before[name])),
     hasConflict,
     set: (change) => setEdit({ ...edit, ...change }),
     async save() {
@@ -64,7 +64,7 @@ export function useEdit<Record, Fields extends object>(options: EditOptions<Reco
 }
 
 /** Compares texts, or lists of texts in any order. */
-function isSame(one: unknown, other: unknown): boolean {
+export function isSameField(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other)) return one === other
   return one.length === other.length && one.every((item) => other.includes(item))
 }

@@ -1,6 +1,7 @@
 // Checks a JSON text against a schema, with the line of each problem. Needs no generated code, which the policy forbids.
 import { Validator, type OutputUnit, type Schema } from '@cfworker/json-schema'
 import { writeFlaw } from './check-value.ts'
+import { pointerOf } from './values.ts'
 
 export interface ExampleProblem {
   /** In the text, beginning with 1. */
@@ -118,7 +119,7 @@ class JsonReader {
       if (!this.#hasNext('"')) throw new JsonError('Expected a name in double quotes')
       const name = this.#readLiteral() as string
       this.#expect(':')
-      entries.push([name, this.#readValue(`${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)])
+      entries.push([name, this.#readValue(pointer + pointerOf(name))])
     }
     this.offset += 1
     return Object.fromEntries(entries)

@@ -1,6 +1,7 @@
 // The values of the form of a request, and the request that they make.
 import type { BodyType, BodyValues } from './body-values.ts'
 import { resolveSchema, toSchema, type NamedSchemas, type Schema } from '../components/named-schemas.ts'
+import { isEqual, isMap } from '../edit/values.ts'
 
 /** A method that can be called. */
 export interface CalledMethod {
@@ -134,15 +135,15 @@ export function followExample(
   if (typed === before) return after
   try {
     const [value, from, to] = [typed, before, after].map((text) => JSON.parse(hideNumbers(text)) as unknown)
-    return isObject(value) && isObject(to) ? showNumbers(JSON.stringify(follow(value, from, to), null, 2)) : typed
+    return isMap(value) && isMap(to) ? showNumbers(JSON.stringify(follow(value, from, to), null, 2)) : typed
   } catch {
     return typed
   }
 }
 
 function follow(typed: unknown, before: unknown, after: unknown): unknown {
-  if (!isObject(typed) || !isObject(after)) return isSame(typed, before) ? after : typed
-  const known = isObject(before) ? before : {}
+  if (!isMap(typed) || !isMap(after)) return isEqual(typed, before) ? after : typed
+  const known = isMap(before) ? before : {}
   const has = (object: object, key: string) => Object.hasOwn(object, key)
   const own = (object: Readonly<Record<string, unknown>>, key: string) => (has(object, key) ? object[key] : undefined)
   const kept = Object.entries(typed).flatMap(([key, value]) => {
@@ -151,14 +152,6 @@ function follow(typed: unknown, before: unknown, after: unknown): unknown {
   })
   const added = Object.entries(after).filter(([key]) => !has(typed, key) && !has(known, key))
   return Object.fromEntries([...kept, ...added])
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
 }
 
 /** A character of no alphabet, before numbers that are kept as they were written: JavaScript would round large ones. */

@@ -14,7 +14,7 @@ import { SaveForm } from '../../components/save-form.tsx'
 import { ScopePicker } from '../../components/scope-picker.tsx'
 import { SecretOnce } from '../../components/secret-once.tsx'
 import { RelativeTime } from '../../components/time.tsx'
-import { useEdit, type Edit } from '../../components/use-edit.ts'
+import { isSameField, useEdit, type Edit } from '../../components/use-edit.ts'
 import { useCrumbName } from '../../shell/breadcrumbs.tsx'
 import { Ends, ScopeList, useOwnScopes } from '../access.tsx'
 import type { Client } from '../api.ts'
@@ -156,7 +156,7 @@ function ClientForm({ client }: { readonly client: Client }) {
       // Values that an administrator set stay as long as they are not sent.
       const body = {
         ...(name === before.name ? {} : { name: name.trim() }),
-        ...(isSame(scopes, before.scopes) ? {} : { scopes }),
+        ...(isSameField(scopes, before.scopes) ? {} : { scopes }),
         ...(uris === before.uris ? {} : { redirect_uris: readUris(uris) }),
       }
       const data = await sendForm<Client>('PATCH', path, body, clientRules)
@@ -207,10 +207,6 @@ function ClientForm({ client }: { readonly client: Client }) {
       )}
     </SaveForm>
   )
-}
-
-function isSame(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((item) => other.includes(item))
 }
 
 interface ActionDialogProps {
