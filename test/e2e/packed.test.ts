@@ -68,6 +68,40 @@ test('nothing is installed that is not needed', async (context) => {
   assert.equal(code, 0, stdout + stderr)
 })
 
+test('the package has the licences and the bill of materials of what is inside, which doctor lists', async (context) => {
+  if (!needsPackage(context)) return
+  const modules = path.join(box, 'node_modules')
+  const { packages: locked } = JSON.parse(readFileSync(path.join(checkout, 'package-lock.json'), 'utf8'))
+  const versions = new Map<string, Set<string>>()
+  for (const [folder, { version }] of Object.entries<{ readonly version: string }>(locked)) {
+    const name = folder.split('node_modules/').at(-1)!
+    versions.set(name, (versions.get(name) ?? new Set()).add(version))
+  }
+  const lists = ['vendor', 'ui'].map((part) => {
+    const folder = path.join(modules, 'waypost/dist', part)
+    const bom = JSON.parse(readFileSync(path.join(folder, 'sbom.cdx.json'), 'utf8'))
+    assert.deepEqual([bom.bomFormat, bom.metadata.component.name], ['CycloneDX', 'waypost'])
+    const licences = readFileSync(path.join(folder, 'LICENSES.txt'), 'utf8')
+    const components = bom.components as readonly { readonly name: string; readonly version: string }[]
+    for (const { name, version } of components) {
+      assert.ok(versions.get(name)?.has(version), `${name} ${version} is not what is built from`)
+      assert.ok(licences.includes(`${name} ${version}, `), `no licence of ${name} ${version}`)
+    }
+    return components.map(({ name }) => name)
+  })
+  for (const name of ['fastify', 'kysely', 'pg', 'undici', '@oclif/core', 'oazapfts'])
+    assert.ok(lists[0]!.includes(name), name)
+  for (const name of ['react', '@mantine/core', '@codemirror/view']) assert.ok(lists[1]!.includes(name), name)
+  const { code, stdout, stderr } = await run('doctor --packages --json', box).ended
+  assert.equal(code, 0, stderr)
+  const listed = JSON.parse(stdout) as readonly { readonly name: string; readonly licence: string }[]
+  assert.deepEqual(listed.map(({ name }) => name).toSorted(), lists.flat().toSorted())
+  assert.deepEqual(
+    listed.filter(({ licence }) => !/MIT|ISC|BSD|Apache-2\.0|BlueOak/.test(licence)),
+    [],
+  )
+})
+
 test('npm create waypost passes its arguments to init', async (context) => {
   if (!needsPackage(context)) return
   const home = path.join(box, 'created')
