@@ -22,16 +22,18 @@ describeSystems('a publication that is killed', chooseKinds('postgresql'), ({ ne
   test('leaves the old or the new release, and the draft, and can be repeated', async (t) => {
     await using world = await openDeployWorld(await newSystem())
     const { id: userId } = await addUser(world.host.system, { name: 'ann', scopes: ['backend.admin'] })
+    const draft = new SystemDraft(world.host, () => 'test')
     let deaths = 0
     let next = startMortal('mortal-publish.ts', world)
     try {
       for (let point = 1; point <= limit; point += step) {
         const child = await next
         next = startMortal('mortal-publish.ts', world) // meanwhile
-        if (await survives({ world, userId }, child, point)) break
+        if (await survives({ world, userId, draft }, child, point)) break
         deaths += 1
       }
     } finally {
+      draft.close()
       await endMortal(await next)
     }
     t.diagnostic(`it was killed at ${deaths} points`)
@@ -42,6 +44,7 @@ describeSystems('a publication that is killed', chooseKinds('postgresql'), ({ ne
 interface Site {
   readonly world: DeployWorld
   readonly userId: string
+  readonly draft: SystemDraft
 }
 
 const numberOf = (point: number) => String(point).padStart(3, '0')
@@ -61,10 +64,9 @@ const definitionOf = (points: readonly number[]) =>
   ].join('\n')
 
 /** One publication that ends at a statement. @returns whether it came to its end */
-async function survives({ world, userId }: Site, child: ChildProcess, point: number): Promise<boolean> {
+async function survives({ world, userId, draft }: Site, child: ChildProcess, point: number): Promise<boolean> {
   const { host } = world
   const { system } = host
-  const draft = new SystemDraft(host, () => 'test')
   const old = await draft.readState()
   const before = await loadActiveRelease(system)
   const points = [...Object.keys(before?.manifest.events ?? {}).map((name) => Number(name.slice(1))), point]
@@ -99,7 +101,7 @@ async function survives({ world, userId }: Site, child: ChildProcess, point: num
     assert.deepEqual([isPublished, live, scopes, staged], [isNew, isNew, isNew, !isNew], `point ${point}`)
     assert.equal((await world.tables()).includes(tableOf(point)), hasRun, `point ${point}: its table and its row`)
     assert.ok(hasRun || !isNew, `point ${point}: what is active has its migrations`)
-    const { changes: left, texts } = await new SystemDraft(host, () => 'test').readState()
+    const { changes: left, texts } = await draft.readState()
     assert.deepEqual(
       left.map(({ name }) => name),
       isNew ? ['/event/rest'] : all,
@@ -121,7 +123,6 @@ async function survives({ world, userId }: Site, child: ChildProcess, point: num
     assert.equal(state, 'activated', `point ${point}: ${error?.message}`)
     await assertState(true)
   }
-  draft.close()
   return code === 0
 }
 

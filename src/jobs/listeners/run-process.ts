@@ -11,7 +11,7 @@ import {
   type RunResult,
 } from '../../events/index.ts'
 import { readLogLevel, type Host } from '../../host/index.ts'
-import { messageOf, urlOfModule } from '../../kit/index.ts'
+import { makeBareEnvironment, messageOf, urlOfModule } from '../../kit/index.ts'
 import { maxOnceSqliteMs } from './listener-terms.ts'
 import { readMessages, type FromChild, type RunToStart, type ToChild } from './protocol.ts'
 
@@ -82,7 +82,7 @@ export class RunProcess {
     this.releaseId = releaseId
     this.#child = fork(fileURLToPath(urlOfModule('src/jobs/listeners/listener-child')), [], {
       cwd: host.folder,
-      env: { ...host.environment },
+      env: { ...makeBareEnvironment(), ...host.environment },
       execArgv: nodeOptions(options.memory()),
       // stdout belongs to the results of the command.
       stdio: options.onOutput === undefined ? ['ignore', 2, 2, 'ipc'] : ['ignore', 'pipe', 'pipe', 'ipc'],
