@@ -204,7 +204,8 @@ function makeAliases(): string {
 function makeIncludes(): Record<string, string> {
   const file = (level: number) =>
     Array.from({ length: 10 }, (_, index) => `k${index}: !include f${level + 1}.yml`).join('\n')
-  const files = Array.from({ length: 9 }, (_, level) => [`f${level}.yml`, level === 8 ? 'true' : file(level)])
+  const last = `[${'1, '.repeat(200)}1]`
+  const files = Array.from({ length: 7 }, (_, level) => [`f${level}.yml`, level === 6 ? last : file(level)])
   return { 'waypost.yml': 'schema: !include f0.yml\n', ...(Object.fromEntries(files) as Record<string, string>) }
 }
 

@@ -29,4 +29,14 @@ export function wildText(
     : fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: fc.constantFrom(...known) })
 }
 
+/** URLs with a path, a query and a fragment. `fc.webUrl()` builds tables for them first, which takes seconds. */
+export function webUrl(): fc.Arbitrary<string> {
+  const part = (marks: string) =>
+    fc
+      .array(fc.constantFrom(...`aZ09-._~!$&'()*+,;=:@${marks}`, '%20', '%C3%A4'), { maxLength: 20 })
+      .map((characters) => characters.join(''))
+  const parts = fc.tuple(fc.constantFrom('http', 'https'), fc.domain(), part('/'), part('/?'), part('/?'))
+  return parts.map(([scheme, host, at, query, fragment]) => `${scheme}://${host}/${at}?${query}#${fragment}`)
+}
+
 export { fc }
