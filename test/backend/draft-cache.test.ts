@@ -6,7 +6,8 @@ import { formatDiagnostics } from '../../src/backend/draft/format-diagnostics.ts
 import { listDraftChanges } from '../../src/backend/draft/system/draft-changes.ts'
 import { openBaseBuilder } from '../../src/build/index.ts'
 import { EditRefused, findValue, openEditing, type Texts } from '../../src/definition/index.ts'
-import { fc, runs } from '../support/property.ts'
+import { isLong } from '../support/forms.ts'
+import { fc } from '../support/property.ts'
 
 const migration = 'create_table: { note: { columns: { id: id, text: text(200) } } }\n'
 
@@ -124,7 +125,7 @@ test('a thread that has seen other texts finds the same as one that starts anew'
           )
         }
       }),
-      { numRuns: runs(150) },
+      { numRuns: isLong ? 150 : 3 },
     )
   } finally {
     thread.close()
