@@ -86,6 +86,13 @@ for (const kind of chooseKinds('sqlite')) {
     async function askAll(headers: Readonly<Record<string, string>>, check: (answer: TestAnswer, at: string) => void) {
       for (const route of routes) check(await call(route, headers), `${route.method} ${route.path}`)
     }
+    let rounds = 0
+    /** Requests them as `askAll` does. Outside the long form, each route gets every third of such tokens. */
+    async function askInTurns(headers: Readonly<Record<string, string>>) {
+      rounds += 1
+      const some = routes.filter((_, turn) => isLong || (turn + rounds) % 3 === 0)
+      for (const route of some) assertInvalid(await call(route, headers), `${route.method} ${route.path}`)
+    }
     const issue = async (scope: string): Promise<string> =>
       (await world.token(world.app, { grant_type: 'client_credentials', scope })).body.access_token
 
@@ -131,19 +138,19 @@ for (const kind of chooseKinds('sqlite')) {
     test('rejects a token without a signature, and one that is signed with the public key as a secret', async () => {
       const good = await forge(forger, { name: 'good' })
       const claims = JSON.parse(Buffer.from(good.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>
-      await askAll(bearer(new UnsecuredJWT(claims).encode()), assertInvalid)
+      await askInTurns(bearer(new UnsecuredJWT(claims).encode()))
       const { kid, key } = forger.keys.signer
       const pem = createPublicKey(key).export({ format: 'pem', type: 'spki' })
       const hmac = new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid })
-      await askAll(bearer(await hmac.sign(Buffer.from(pem))), assertInvalid)
+      await askInTurns(bearer(await hmac.sign(Buffer.from(pem))))
     })
 
     test('rejects a refresh token, and a token that was revoked', async () => {
       const { body } = await world.token(world.app, { grant_type: 'client_credentials', scope: 'todo' })
-      await askAll(bearer(body.refresh_token), assertInvalid)
+      await askInTurns(bearer(body.refresh_token))
       const headers = basic(world.app.id, world.app.secret)
       await world.send('POST /authorization/revoke', { headers, form: { token: body.access_token } })
-      await askAll(bearer(body.access_token), assertInvalid)
+      await askInTurns(bearer(body.access_token))
     })
 
     test('rejects the token of a user or of a client that is disabled', async () => {
@@ -154,7 +161,7 @@ for (const kind of chooseKinds('sqlite')) {
       ] as const) {
         await setStatus(world.system, what, { id, status: 'disabled' })
         await world.server.feed.catchUp()
-        await askAll(bearer(token), assertInvalid)
+        await askInTurns(bearer(token))
         await setStatus(world.system, what, { id, status: 'active' })
         await world.server.feed.catchUp()
       }
