@@ -7,6 +7,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { checkout, cleanEnvironment } from '../support/cli.ts'
+import { isLong } from '../support/forms.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { until } from '../support/until.ts'
 
@@ -101,7 +102,9 @@ describe('serve answers and ends', { timeout: 240_000 }, () => {
       assert.equal(await endOf(server), 0)
     })
 
-    test(`${name}, and after a fatal error`, full, async (t) => {
+    // In CI, one of them: what ends it differs, not the log.
+    const skip = full.skip || (!isLong && name !== 'while the disk of its log is full' && 'long form')
+    test(`${name}, and after a fatal error`, { skip }, async (t) => {
       const server = await start()
       t.after(() => server.child.kill('SIGKILL'))
       for (let i = 0; i < 3; i++) assert.equal((await fetch(`${server.url}/talk`)).status, 200)

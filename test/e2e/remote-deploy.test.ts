@@ -140,11 +140,14 @@ export default class Report implements Action<'GET /report'> {
     assert.equal(nothing.code, 0, nothing.stdout + nothing.stderr)
   })
 
-  it('continues with migrations on the server after Ctrl-C, which the command says, and how to see it', async () => {
-    const [begun, released] = ['begun', 'released'].map((name) => path.join(project.folder, name))
-    await project.write(
-      'migrations/System/20261125-wait.ts',
-      `import { existsSync, writeFileSync } from 'node:fs'
+  // In CI, project/remote-target.test.ts stops such a wait.
+  longTest(
+    'continues with migrations on the server after Ctrl-C, which the command says, and how to see it',
+    async () => {
+      const [begun, released] = ['begun', 'released'].map((name) => path.join(project.folder, name))
+      await project.write(
+        'migrations/System/20261125-wait.ts',
+        `import { existsSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 export default {
   async up() {
@@ -154,27 +157,29 @@ export default {
   async down() {},
 }
 `,
-    )
-    const deploying = project.start(`deploy --yes --migrate --url ${url}`, { env: deployer })
-    await until('the server migrates', () => existsSync(begun!))
-    const { code, stdout, stderr } = await deploying.stop('SIGINT')
-    assert.equal(code, 130)
-    assert.match(stderr, new RegExp(`Stopped waiting\\. The server ${url} continues with the migrations`))
-    assert.match(stderr, new RegExp(`waypost deploy --plan --url ${url}`))
-    assert.doesNotMatch(stdout, /Activated/)
-    const pending = async () => {
-      const plan = await project.run(`deploy --plan --json --url ${url}`, { env: planner })
-      return JSON.parse(plan.stdout).pending_migrations
-    }
-    assert.deepEqual(await pending(), ['System/20261125-wait'])
-    await writeFile(released!, '')
-    await until('the plan shows that the migration has run', async () => (await pending()).length === 0)
-    const done = await deploy(deployer, ' --migrate')
-    assert.equal(done.code, 0, done.stderr)
-    assert.doesNotMatch(done.stdout, /Migrated/)
-  })
+      )
+      const deploying = project.start(`deploy --yes --migrate --url ${url}`, { env: deployer })
+      await until('the server migrates', () => existsSync(begun!))
+      const { code, stdout, stderr } = await deploying.stop('SIGINT')
+      assert.equal(code, 130)
+      assert.match(stderr, new RegExp(`Stopped waiting\\. The server ${url} continues with the migrations`))
+      assert.match(stderr, new RegExp(`waypost deploy --plan --url ${url}`))
+      assert.doesNotMatch(stdout, /Activated/)
+      const pending = async () => {
+        const plan = await project.run(`deploy --plan --json --url ${url}`, { env: planner })
+        return JSON.parse(plan.stdout).pending_migrations
+      }
+      assert.deepEqual(await pending(), ['System/20261125-wait'])
+      await writeFile(released!, '')
+      await until('the plan shows that the migration has run', async () => (await pending()).length === 0)
+      const done = await deploy(deployer, ' --migrate')
+      assert.equal(done.code, 0, done.stderr)
+      assert.doesNotMatch(done.stdout, /Migrated/)
+    },
+  )
 
-  it('reports problems of credentials and addresses, with hints', async () => {
+  // In CI, project/remote-target.test.ts reports each of them.
+  longTest('reports problems of credentials and addresses, with hints', async () => {
     await project.edit('src/todo/collection.ts', 'const itemsPerPage = 7', 'const itemsPerPage = 8')
     const cases: [env: Env, words: string, stderr: RegExp][] = [
       [
