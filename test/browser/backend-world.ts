@@ -113,12 +113,18 @@ export async function checkLooks(
 ): Promise<void> {
   for (const [path, title] of Object.entries(titles)) {
     await goTo(page, path, title, root)
-    await checkPage(page, root === '/backend/ui' ? path : root + path)
+    await checkShown(page, root === '/backend/ui' ? path : root + path)
   }
+  await showUsual(page)
 }
 
 /** Checks the page that is shown, as `checkLooks` does. Ends with a wide, light page. */
 export async function checkPage(page: Page, name: string): Promise<void> {
+  await checkShown(page, name)
+  await showUsual(page)
+}
+
+async function checkShown(page: Page, name: string): Promise<void> {
   for (const [width, colorScheme] of chooseLooks()) {
     await page.setViewportSize({ width, height })
     await showLook(page, { width, colorScheme })
@@ -129,6 +135,9 @@ export async function checkPage(page: Page, name: string): Promise<void> {
       .some((one) => one.scrollWidth > one.clientWidth)`
     assert.equal(await page.evaluate(isWide), false, `${look}: wider than the window`)
   }
+}
+
+async function showUsual(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1440, height: 900 })
   await showLook(page, { width: 1440, colorScheme: 'light' })
 }

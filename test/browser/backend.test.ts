@@ -65,7 +65,7 @@ describe('the pages of the backend', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  // In CI, portal.test.ts has the same window.
+  // In CI, access.test.ts has the same window.
   longTest(
     'an expired session asks to sign in again in a window; the page stays, and the request is repeated',
     async () => {

@@ -78,7 +78,8 @@ describe('what opens over a page', { timeout: 600_000 }, () => {
         const items = await page.getByRole('menuitem').allTextContents()
         assert.ok(items.length > 0)
         await page.keyboard.press('Escape')
-        for (const item of items) {
+        // Outside of the long form one of each menu: they open dialogs of the same kind.
+        for (const item of isLong ? items : items.slice(-1)) {
           const choose = async () => {
             await opener.click()
             await page.getByRole('menuitem', { name: item, exact: true }).click()

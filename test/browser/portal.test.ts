@@ -46,7 +46,8 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.deepEqual([status, headers.get('location')], [302, '/portal/'])
   })
 
-  test('signs in silently after a reload, and out', async () => {
+  // In CI, backend.test.ts does, with the same code, and the next test signs out.
+  longTest('signs in silently after a reload, and out', async () => {
     await using opened = await world.open()
     const { page, complaints } = opened
     await openPortal(page)
@@ -89,23 +90,27 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.equal(await name.inputValue(), 'mallory')
   })
 
-  test('a new password ends the access of the other windows at once, also of the backend; this one goes on', async () => {
-    await addUser(world.server.host.system, { name: 'eve', password, scopes: ['consumer', 'todo', ...backendScopes] })
-    await using opened = await world.open()
-    const { page: portal } = opened
-    await openPortal(portal, '/account', 'eve')
-    const backend = await portal.context().newPage()
-    await backend.goto(`${origin}/backend/ui/users`)
-    await backend.getByRole('heading', { name: 'Users', level: 1 }).waitFor()
-    const content = portal.locator('#content')
-    await content.getByLabel('Current password', { exact: true }).fill(password)
-    await content.getByLabel('New password', { exact: true }).fill('a quiet otter by the river')
-    await content.getByRole('button', { name: 'Change password' }).click()
-    await portal.getByRole('status').getByText('Changed the password').waitFor()
-    await backend.getByRole('dialog', { name: 'You are signed out' }).waitFor()
-    await goTo(portal, '/clients', 'Clients', root)
-    assert.equal(await portal.getByRole('dialog').count(), 0)
-  })
+  // In CI, the tests around this one end windows, and portal-access.test.ts changes a password.
+  longTest(
+    'a new password ends the access of the other windows at once, also of the backend; this one goes on',
+    async () => {
+      await addUser(world.server.host.system, { name: 'eve', password, scopes: ['consumer', 'todo', ...backendScopes] })
+      await using opened = await world.open()
+      const { page: portal } = opened
+      await openPortal(portal, '/account', 'eve')
+      const backend = await portal.context().newPage()
+      await backend.goto(`${origin}/backend/ui/users`)
+      await backend.getByRole('heading', { name: 'Users', level: 1 }).waitFor()
+      const content = portal.locator('#content')
+      await content.getByLabel('Current password', { exact: true }).fill(password)
+      await content.getByLabel('New password', { exact: true }).fill('a quiet otter by the river')
+      await content.getByRole('button', { name: 'Change password' }).click()
+      await portal.getByRole('status').getByText('Changed the password').waitFor()
+      await backend.getByRole('dialog', { name: 'You are signed out' }).waitFor()
+      await goTo(portal, '/clients', 'Clients', root)
+      assert.equal(await portal.getByRole('dialog').count(), 0)
+    },
+  )
 
   test('disabling a user ends the access of the windows of that user at once', async () => {
     await addUser(world.server.host.system, { name: 'kim', password, scopes: ['consumer', 'todo'] })
@@ -126,24 +131,28 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.equal(await backend.getByRole('dialog').count(), 0)
   })
 
-  test('keeps what was entered when the tokens have ended: a window signs in, and the request is repeated', async () => {
-    await using opened = await world.open()
-    const { page } = opened
-    await openPortal(page, '/clients')
-    await page.getByRole('button', { name: 'New client' }).click()
-    await page.getByRole('dialog').getByLabel('Name').fill('Night sync')
-    await page.evaluate('window.isSamePage = true')
-    world.clock.forward(9 * 3_600_000)
-    // A query in the background may show the window first, which then covers the button.
-    await page.getByRole('button', { name: 'Create client' }).dispatchEvent('click')
-    const expired = page.getByRole('dialog', { name: 'Your session has expired' })
-    const opening = page.context().waitForEvent('page')
-    await expired.getByRole('button', { name: 'Sign in' }).click()
-    await opening // it needs no password: the login page remembers the user
-    await page.getByText('Copy it now.').waitFor()
-    await page.getByText('Created the client Night sync').first().waitFor()
-    assert.equal(await page.evaluate('window.isSamePage'), true)
-  })
+  // In CI, access.test.ts has the same window.
+  longTest(
+    'keeps what was entered when the tokens have ended: a window signs in, and the request is repeated',
+    async () => {
+      await using opened = await world.open()
+      const { page } = opened
+      await openPortal(page, '/clients')
+      await page.getByRole('button', { name: 'New client' }).click()
+      await page.getByRole('dialog').getByLabel('Name').fill('Night sync')
+      await page.evaluate('window.isSamePage = true')
+      world.clock.forward(9 * 3_600_000)
+      // A query in the background may show the window first, which then covers the button.
+      await page.getByRole('button', { name: 'Create client' }).dispatchEvent('click')
+      const expired = page.getByRole('dialog', { name: 'Your session has expired' })
+      const opening = page.context().waitForEvent('page')
+      await expired.getByRole('button', { name: 'Sign in' }).click()
+      await opening // it needs no password: the login page remembers the user
+      await page.getByText('Copy it now.').waitFor()
+      await page.getByText('Created the client Night sync').first().waitFor()
+      assert.equal(await page.evaluate('window.isSamePage'), true)
+    },
+  )
 
   // In CI, auth/authorize/portal-client.test.ts ends sessions.
   longTest('shows a visitor whose session has ended, without a login page', async () => {
@@ -157,7 +166,8 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('creates an account from its first page', async () => {
+  // In CI, portal-access.test.ts creates one.
+  longTest('creates an account from its first page', async () => {
     await using opened = await world.open()
     const { page, complaints } = opened
     await page.goto(`${origin}${root}/`)
@@ -245,7 +255,8 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('is accessible in both colour schemes, also 390 pixels wide', async () => {
+  // In CI, the first test checks this page.
+  longTest('is accessible in both colour schemes, also 390 pixels wide', async () => {
     await using opened = await world.open()
     const { page, complaints } = opened
     await openPortal(page)
