@@ -71,6 +71,14 @@ describePublishing('a publication', (publishing) => {
   })
 })
 
+test('a release that was activated without its definition files has no draft, which says so', async () => {
+  const world = await openAdmin('sqlite')
+  await activateRelease(world.system, makeRelease('bare'), { by: 'ann' })
+  const { status, body } = await world.call('GET /draft')
+  assert.match(`${status} ${body.type} ${body.detail}`, /^\d+ \S+#WP_RELEASE_NO_FILES .* without its definition files/)
+  await world.close()
+})
+
 test('a rollback keeps no draft where WAYPOST_BACKEND=read turns drafts off', async () => {
   const world = await openAdmin('sqlite', { variables: { WAYPOST_BACKEND: 'read' } })
   const one = await activateRelease(world.system, makeRelease('one'), { by: 'ann' })
