@@ -9,7 +9,7 @@ import { actionFile } from '../support/project-server.ts'
 import { storeScreenshot } from '../support/browser.ts'
 import { checkLooks, checkPage, goTo } from './backend-world.ts'
 import { logIn, openPortal, openPortalWorld, origin, password, root, type PortalWorld } from './portal-world.ts'
-import { longTest } from '../support/forms.ts'
+import { isLong, longTest } from '../support/forms.ts'
 
 const hostile = `<img src=x onerror="window.ran = true"> **bold** [link](javascript:window.ran=true)`
 
@@ -294,20 +294,20 @@ describe('the API reference of the portal', { timeout: 600_000 }, () => {
     await using opened = await world.open()
     const { page, complaints } = opened
     await openPortal(page, '/reference')
-    await checkLooks(
-      page,
-      {
-        '/reference': 'API reference',
-        '/reference?tab=authentication': 'API reference',
-        '/reference?tab=errors': 'API reference',
-        '/reference/listBooks': 'Lists books',
-        '/reference/createBook': 'Adds a book',
-        '/reference/createBook?tab=try': 'Adds a book',
-        '/reference/deleteBook': 'Removes a book',
-        '/reference/getShelf': 'Reads a shelf',
-      },
-      root,
-    )
+    const own = {
+      '/reference?tab=authentication': 'API reference',
+      '/reference?tab=errors': 'API reference',
+      '/reference/createBook?tab=try': 'Adds a book',
+    }
+    // Outside of the long form only what the portal has of its own: docs-content.test.ts checks the same operations.
+    const shared = {
+      '/reference': 'API reference',
+      '/reference/listBooks': 'Lists books',
+      '/reference/createBook': 'Adds a book',
+      '/reference/deleteBook': 'Removes a book',
+      '/reference/getShelf': 'Reads a shelf',
+    }
+    await checkLooks(page, isLong ? { ...own, ...shared } : own, root)
     assert.deepEqual([...complaints, ...visitor.complaints], [])
   })
 })
