@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { makeDispatcher, type RunReport } from '../../src/events/index.ts'
+import { makeDispatcher } from '../../src/events/index.ts'
 import { catalogOf, openHost, type Host } from '../../src/host/index.ts'
 import { executeHostEvents } from '../../src/jobs/index.ts'
 import { openTestProject } from '../../src/project/index.ts'
@@ -69,7 +69,8 @@ for (const kind of chooseKinds('sqlite'))
     let host: Host
     let stop: () => Promise<unknown>
     let systemUrl: string
-    let reports: RunReport[] = []
+    const stopping = new AbortController()
+    let running: Promise<unknown>
     before(async () => {
       folder = await mkdtemp(path.join(tmpdir(), 'waypost-listeners-'))
       await mkdir(path.join(folder, 'src'))
@@ -77,13 +78,16 @@ for (const kind of chooseKinds('sqlite'))
       stop = async () => server?.stop()
       systemUrl = server === undefined ? `sqlite:${path.join(folder, 'system.db')}` : await server.createSystem()
       await install(definition)
+      // For all tests, because each process of listeners loads for a second.
+      running = executeHostEvents(host, { signal: stopping.signal, watch: true })
     })
     afterEach(async () => {
       await host.system.db.deleteFrom('waypost_run').execute()
       await writeFile(path.join(folder, 'ledger'), '')
-      reports = []
     })
     after(async () => {
+      stopping.abort()
+      await running
       await host.close()
       await stop()
       await rm(folder, { recursive: true, force: true })
@@ -119,17 +123,10 @@ for (const kind of chooseKinds('sqlite'))
 
     const ledger = async () => (await readFile(path.join(folder, 'ledger'), 'utf8')).split('\n').filter(Boolean)
     const rows = () => host.system.db.selectFrom('waypost_run').selectAll().orderBy('id').execute()
-    const execute = (signal: AbortSignal) =>
-      executeHostEvents(host, { signal, watch: true, onRun: (report) => void reports.push(report) })
-    const executeAll = async () => {
-      const stopping = new AbortController()
-      const running = execute(stopping.signal)
-      await until('nothing waits', async () =>
+    const executeAll = () =>
+      until('nothing waits', async () =>
         (await rows()).every(({ status }) => status !== 'pending' && status !== 'running'),
       )
-      stopping.abort()
-      await running
-    }
 
     test('a run that returns is done, with what it dispatched', async () => {
       await dispatch({ do: 'dispatch', n: 7 })
