@@ -105,7 +105,7 @@ export function testHazards(pages: AttackedPages): void {
     })
 
     for (const path of ['/plain', '/isolated', '/unsafe']) {
-      // In CI, a usual page and one that gives up its protection: one that isolates itself can do less than either.
+      // In CI, a usual page and one without any protection: one that isolates itself can do less than either.
       const declare = path === '/isolated' ? longTest : test
       declare(`cannot read a window of the pages: ${path}`, async () => {
         await using attack = await openAttack(path)

@@ -14,7 +14,7 @@ import { endMortal, startMortal } from './mortal.ts'
 import { publish, type Order } from './mortal-publish.ts'
 
 /** More statements than a publication has. */
-const limit = 80
+const limit = 120
 /** Outside the long form, every thirtieth of them, and only on PostgreSQL. */
 const step = isLong ? 1 : 30
 
