@@ -1,16 +1,36 @@
 // In a window of 1280 × 1024 pixels at 400 percent, the layout has 320 × 256 pixels (WCAG 1.4.10). Everything by the keyboard.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
-import type { WatchedPage } from '../support/browser.ts'
+import type { Locator, Page } from 'playwright-core'
+import { shopFiles } from '../backend/row-world.ts'
+import { storeScreenshot, type WatchedPage } from '../support/browser.ts'
+import { actionFile } from '../support/project-server.ts'
+import { readTemplate } from '../support/template.ts'
 import { goTo, openBackendWorld, openSignedIn, type BackendWorld } from './backend-world.ts'
+
+const longEvent = 'customer_invoice_payment_failed_permanently'
+const longColumn = 'delivery_address_of_the_customer_in_the_invoice'
+const definition = readTemplate('todo')['waypost.yml']!
+const files = {
+  'waypost.yml': definition
+    .replace(
+      'routes:',
+      'routes:\n  /tagged: { methods: { GET: { public: true, parameters: { tag: { type: array, items: { type: string } } }, action: src/tagged.ts } } }',
+    )
+    .replace('event:', `event:\n  ${longEvent}: { description: A payment failed, schema: Todo }`),
+  'src/tagged.ts': actionFile('return request.query'),
+  'migrations/System/0001-shop.yml': shopFiles['migrations/System/0001-shop.yml'].replace(
+    'name: {',
+    `${longColumn}: text, name: {`,
+  ),
+}
 
 describe('enlarged to 400 percent', { timeout: 300_000 }, () => {
   let world: BackendWorld
   let opened: WatchedPage
   let page: Page
   before(async () => {
-    world = await openBackendWorld()
+    world = await openBackendWorld({ files, variables: { WAYPOST_BACKEND_DATA: 'on' } })
     opened = await world.open({
       viewport: { width: 320, height: 256 },
       forcedColors: 'active',
@@ -27,7 +47,7 @@ describe('enlarged to 400 percent', { timeout: 300_000 }, () => {
   /** The controls that end beyond the right edge, and how much of the window scrolls although only the page in it should. */
   const findHidden = () =>
     page.evaluate<unknown>(`[
-      [...document.querySelectorAll('#content :is(input, button, select, a)')]
+      [...document.querySelectorAll(':is(#content, [role="dialog"]) :is(input, button, select, textarea, a)')]
         .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth)
         .map((one) => one.outerHTML),
       document.documentElement.scrollHeight - innerHeight,
@@ -60,6 +80,70 @@ describe('enlarged to 400 percent', { timeout: 300_000 }, () => {
     await status.waitFor()
     await page.getByRole('button', { name: 'Send', exact: true }).and(page.locator(':focus')).waitFor()
     assert.ok((await status.boundingBox())!.y < 256)
+  })
+
+  /** Presses Tab until a control has the focus. It is then in view. */
+  async function tabTo(control: Locator): Promise<void> {
+    for (let count = 0; count < 40; count++) {
+      await page.keyboard.press('Tab')
+      if ((await control.and(page.locator(':focus')).count()) === 0) continue
+      const { x, y, width, height } = (await control.boundingBox())!
+      assert.ok(x >= 0 && x + width <= 320 && y >= 0 && y + Math.min(height, 40) <= 256, `${x} ${y} ${width} ${height}`)
+      return
+    }
+    assert.fail(`not reached: ${String(control)}`)
+  }
+
+  test('the chosen event and column of a filter can be read to their ends', async () => {
+    await goTo(page, '/subscriptions', 'Subscriptions')
+    await page.getByRole('button', { name: 'Add subscription' }).focus()
+    await page.keyboard.press('Enter')
+    const event = page.getByRole('dialog').getByRole('combobox', { name: 'Event' })
+    await event.and(page.locator(':focus')).waitFor()
+    await page.keyboard.type('customer')
+    assert.equal(await event.inputValue(), longEvent)
+    await storeScreenshot(page, 'enlarged event')
+    assert.deepEqual(await findHidden(), [[], 0])
+    await page.getByRole('dialog').getByText(longEvent).last().waitFor()
+    await page.keyboard.press('Escape')
+    await tabTo(page.getByRole('button', { name: 'Discard', exact: true }))
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').first().waitFor({ state: 'detached' })
+
+    await goTo(page, '/tables/System.shop_customer/rows', 'shop_customer')
+    await page.getByRole('button', { name: 'Filter', exact: true }).focus()
+    await page.keyboard.press('Enter')
+    const column = page.getByRole('combobox', { name: 'Column' })
+    await column.and(page.locator(':focus')).waitFor()
+    await page.keyboard.type('delivery')
+    assert.equal(await column.inputValue(), longColumn)
+    await page.getByRole('dialog', { name: 'Filter' }).getByText(longColumn).last().waitFor()
+    await storeScreenshot(page, 'enlarged column')
+    assert.deepEqual(await findHidden(), [[], 0])
+    await tabTo(page.getByRole('textbox', { name: 'Value' }))
+    await page.keyboard.type('Main Street')
+    await page.keyboard.press('Enter')
+    await page.getByText('Main Street').first().waitFor()
+    await storeScreenshot(page, 'enlarged rows')
+    assert.deepEqual(await findHidden(), [[], 0])
+  })
+
+  test('Try it sends a list', async () => {
+    await goTo(page, '/routes/GET%20%2Ftagged?tab=try', 'GET /tagged')
+    const tag = page.getByLabel('tag', { exact: true })
+    await page.getByRole('tab', { name: 'Try it' }).focus()
+    await tabTo(tag)
+    await page.keyboard.type('x,y')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('z')
+    await storeScreenshot(page, 'enlarged list')
+    assert.deepEqual(await findHidden(), [[], 0])
+    await tabTo(page.getByRole('button', { name: 'Send', exact: true }))
+    await page.keyboard.press('Enter')
+    const answer = page.getByRole('region', { name: 'Response' })
+    await answer.getByText('"tag"').waitFor()
+    await storeScreenshot(page, 'enlarged answer')
+    assert.deepEqual(JSON.parse((await answer.textContent())!), { tag: ['x,y', 'z'] })
   })
 
   test('a form says what is missing', async () => {

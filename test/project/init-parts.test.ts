@@ -128,36 +128,32 @@ test('init uses the package manager that called it or that manages the folder, w
   }
 })
 
-test('where packages come from is asked of the package manager', async () => {
+test('where packages come from is known from npm and from the settings of Yarn', async () => {
   const bin = path.join(home, 'asked')
   await mkdir(bin)
-  const answers = {
-    npm: `[ "$*" = "config list --json" ] && echo '{ "registry": "http://npm.test/", "https-proxy": "http://proxy.test" }'`,
-    pnpm: `[ "$*" = "config list --json" ] && echo '{ "registry": "http://pnpm.test/" }'`,
-    yarn: `case $3 in npmRegistryServer) echo http://yarn.test;; httpsProxy) echo http://secure.test;; *) echo undefined;; esac`,
-    bun: 'exit 1',
+  const answer = '{ "registry": "http://npm.test/", "https-proxy": "http://proxy.test" }'
+  await writeFile(path.join(bin, 'npm'), `#!/bin/sh\n[ "$*" = "config list --json" ] && echo '${answer}'\n`, {
+    mode: 0o755,
+  })
+  const { PATH, https_proxy: usual } = process.env
+  const read = async (manager: PackageManager, folder = bin) => {
+    const { url, proxies } = await readRegistry(manager, folder)
+    return [url, proxies['https_proxy']]
   }
-  for (const [name, script] of Object.entries(answers))
-    await writeFile(path.join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
-  const { PATH } = process.env
   try {
-    process.env['PATH'] = `${bin}:${PATH}`
-    const read = async (manager: PackageManager) => {
-      const { url, proxies } = await readRegistry(manager, home)
-      return [url, proxies['https_proxy']]
-    }
-    const { https_proxy: usual } = process.env
-    assert.deepEqual(await read('npm'), ['http://npm.test/', 'http://proxy.test'])
-    assert.deepEqual(await read('bun'), ['http://npm.test/', 'http://proxy.test'])
-    assert.deepEqual(await read('pnpm'), ['http://pnpm.test/', usual])
-    assert.deepEqual(await read('yarn'), ['http://yarn.test', 'http://secure.test'])
-    await writeFile(
-      path.join(bin, 'yarn'),
-      '#!/bin/sh\n[ $3 = registry ] && echo http://yarn1.test || echo undefined\n',
-    )
-    assert.deepEqual(await read('yarn'), ['http://yarn1.test', usual])
+    process.env['PATH'] = bin
+    for (const manager of ['npm', 'pnpm', 'bun', 'yarn'] as const)
+      assert.deepEqual(await read(manager), ['http://npm.test/', 'http://proxy.test'])
     process.env['PATH'] = home
     assert.deepEqual(await read('bun'), ['https://registry.npmjs.org/', usual])
+    const inner = path.join(bin, 'inner')
+    await mkdir(inner)
+    await writeFile(
+      path.join(bin, '.yarnrc.yml'),
+      'npmRegistryServer: http://yarn.test\nhttpsProxy: http://outer.test\n',
+    )
+    await writeFile(path.join(inner, '.yarnrc.yml'), 'httpsProxy: http://inner.test\n')
+    assert.deepEqual(await read('yarn', inner), ['http://yarn.test', 'http://inner.test'])
   } finally {
     Object.assign(process.env, { PATH })
   }

@@ -41,7 +41,7 @@ export async function install(folder: string, { manager, onWait }: InstallOption
     isSilent = true
     onWait?.(message)
   }
-  if (onWait !== undefined) void noteSilence({ folder, manager, installing: installing.signal, onWait: noteWait })
+  const watching = onWait && noteSilence({ folder, manager, installing: installing.signal, onWait: noteWait })
   const code = await new Promise<number | null>((resolve) => {
     const child = spawn(manager, words[manager], {
       cwd: folder,
@@ -54,18 +54,20 @@ export async function install(folder: string, { manager, onWait }: InstallOption
     child.once('error', () => resolve(null))
     child.once('close', resolve)
   })
+  const isUnclear = output.some((part) => part.includes(unclear))
+  if (isUnclear) await watching
   installing.abort()
   if (code === 0) return { installedMs: performance.now() - startedAt }
   const reason = code === null ? `${manager} was not found in PATH` : explain(output.join(''), manager, isSilent)
   return { installedMs: undefined, installProblem: reason }
 }
 
+/** What Yarn 1 says if the registry cannot be reached. */
+const unclear = "Couldn't find package"
 const unreached = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET|ConnectionRefused|Socket closed/
 
 function explain(output: string, manager: PackageManager, isSilent: boolean): string {
-  // Yarn 1 then says that it did not find a package.
-  if (unreached.test(output) || (isSilent && output.includes("Couldn't find package")))
-    return `${manager} could not reach the registry`
+  if (unreached.test(output) || (isSilent && output.includes(unclear))) return `${manager} could not reach the registry`
   const line = output.split('\n').find((one) => /\b(?:error|ERR!|ERR_\w+)\b/i.test(one) && !/^npm \S+ code/.test(one))
   return line === undefined ? `${manager} failed` : `${manager} said: ${line.trim().replace(/^npm (error|ERR!) */, '')}`
 }

@@ -26,16 +26,19 @@ export async function writeManagerSettings(
 async function writePnpmSettings(folder: string): Promise<readonly string[]> {
   const file = findAbove(folder, 'pnpm-workspace.yaml') ?? path.join(folder, 'pnpm-workspace.yaml')
   const before = existsSync(file) ? await readFile(file, 'utf8') : '# esbuild works without its install script.\n'
-  const { allowScripts = {} } = readJsonFile(path.join(folder, 'package.json')) as PackageScripts
-  const text = approveBuilds(before, allowScripts)
+  const text = approveBuilds(before, readPackage(folder).allowScripts ?? {})
   if (text === before) return []
   await writeFile(file, text)
   return [path.relative(folder, file)]
 }
 
-interface PackageScripts {
-  /** What `fillPackage` decided. */
+interface Package {
+  /** Which packages need their install scripts, as `fillPackage` decided. */
   readonly allowScripts?: Readonly<Record<string, boolean>>
+}
+
+function readPackage(folder: string): Package {
+  return readJsonFile(path.join(folder, 'package.json')) as Package
 }
 
 const yarnSettings = `# TypeScript 7 and Node find packages in node_modules, not in the archives of Plug'n'Play.
@@ -44,8 +47,13 @@ nodeLinker: node-modules
 installStatePath: node_modules/.yarn-install-state.gz
 `
 
-/** In a workspace, the settings at its root decide. */
+/** In a workspace, the settings at its root decide where packages are. */
 async function writeYarnSettings(folder: string): Promise<readonly string[]> {
+  const settings = readPackage(folder)
+  const needed = Object.entries(settings.allowScripts ?? {}).flatMap(([name, isNeeded]) => (isNeeded ? [name] : []))
+  const dependenciesMeta = Object.fromEntries(needed.map((name) => [name, { built: true }]))
+  const text = `${JSON.stringify({ ...settings, dependenciesMeta }, undefined, 2)}\n`
+  if (needed.length > 0) await writeFile(path.join(folder, 'package.json'), text)
   if (findAbove(folder, '.yarnrc.yml') !== undefined || findAbove(path.dirname(folder), 'yarn.lock') !== undefined)
     return []
   await writeFile(path.join(folder, '.yarnrc.yml'), yarnSettings)

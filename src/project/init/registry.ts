@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import path from 'node:path'
 import { promisify } from 'node:util'
-import { readEnvironment, type PackageManager, type Variables } from '../../kit/index.ts'
+import { parse } from 'yaml'
+import { readEnvironment, variable, type PackageManager, type Variables } from '../../kit/index.ts'
 
 /** Where a package manager gets packages. */
 export interface Registry {
@@ -9,59 +13,73 @@ export interface Registry {
   readonly proxies: Variables
 }
 
-/** Asks a package manager, which also reads the environment and the files of the user and of the machine. */
+/** Returns where the dependencies of a folder come from, as far as it can be found within a second. */
 export async function readRegistry(manager: PackageManager, folder: string): Promise<Registry> {
-  const ask = makeAsker(folder)
-  if (manager === 'yarn') return askYarn(ask)
-  // Bun cannot be asked. It reads the files and variables of npm, which may not be there.
-  const given = (await ask(manager === 'pnpm' ? 'pnpm' : 'npm', 'config', 'list', '--json')) ?? '{}'
-  const config = parseConfig(given)
-  return { url: config.registry ?? 'https://registry.npmjs.org/', proxies: joinProxies(config) }
+  const yarn = manager === 'yarn' ? readYarnSettings(folder) : undefined
+  // pnpm, Bun and Yarn 1 use the variables of npm, and take longer to ask.
+  return yarn === undefined ? askNpm(folder) : readYarnRegistry(yarn)
 }
 
-/** The current Yarn has other names than Yarn 1, and no variables of other programs. */
-async function askYarn(ask: Ask): Promise<Registry> {
-  const get = (name: string) => ask('yarn', 'config', 'get', name)
-  const [current, httpProxy, httpsProxy] = await Promise.all(['npmRegistryServer', 'httpProxy', 'httpsProxy'].map(get))
-  if (current !== undefined) return { url: current, proxies: { http_proxy: httpProxy, https_proxy: httpsProxy } }
-  const [registry, proxy, secure] = await Promise.all(['registry', 'proxy', 'https-proxy'].map(get))
-  const config = { registry, proxy, 'https-proxy': secure }
-  return { url: registry ?? 'https://registry.yarnpkg.com/', proxies: joinProxies(config) }
+interface YarnSettings {
+  readonly npmRegistryServer?: string
+  readonly httpProxy?: string
+  readonly httpsProxy?: string
 }
 
-interface Config {
-  readonly registry?: string | undefined
-  readonly proxy?: string | null | undefined
-  readonly 'https-proxy'?: string | null | undefined
-  readonly noproxy?: string | readonly string[] | null
+/** The settings of the current Yarn, whose files Yarn 1 does not have. */
+function readYarnSettings(folder: string): YarnSettings | undefined {
+  const files = [homedir(), ...listAbove(folder)].map((one) => path.join(one, '.yarnrc.yml')).filter(existsSync)
+  if (files.length === 0) return undefined
+  return Object.assign({}, ...files.map(readYaml)) as YarnSettings
 }
 
-function parseConfig(text: string): Config {
+/** The outermost first. */
+function listAbove(folder: string): readonly string[] {
+  const above = path.dirname(folder)
+  return above === folder ? [folder] : [...listAbove(above), folder]
+}
+
+function readYaml(file: string): unknown {
   try {
-    return JSON.parse(text) as Config
+    return parse(readFileSync(file, 'utf8'))
   } catch {
-    return {}
+    return undefined // Yarn reports it
   }
 }
 
-/** What npm, pnpm and Yarn 1 have for proxies takes precedence over the variables. */
-function joinProxies({ proxy, 'https-proxy': httpsProxy, noproxy }: Config): Variables {
-  const own = { http_proxy: proxy, https_proxy: httpsProxy ?? proxy, no_proxy: noproxy?.toString() }
-  const given = Object.entries(own).filter(([, value]) => typeof value === 'string' && value !== '')
-  return { ...readEnvironment(), ...(Object.fromEntries(given) as Variables) }
+/** It does not use the variables of other programs. */
+function readYarnRegistry({ npmRegistryServer, httpProxy, httpsProxy }: YarnSettings): Registry {
+  const url = variable(readEnvironment(), 'YARN_NPM_REGISTRY_SERVER') ?? npmRegistryServer
+  return {
+    url: url ?? 'https://registry.yarnpkg.com/',
+    proxies: { http_proxy: httpProxy, https_proxy: httpsProxy },
+  }
 }
 
-type Ask = (command: string, ...words: readonly string[]) => Promise<string | undefined>
+interface NpmConfig {
+  readonly registry?: string
+  readonly proxy?: string | null
+  readonly 'https-proxy'?: string | null
+  readonly noproxy?: string | readonly string[] | null
+}
 
-function makeAsker(cwd: string): Ask {
+/** npm also reads the environment and the files of the user and of the machine. */
+async function askNpm(folder: string): Promise<Registry> {
+  const { registry, proxy, 'https-proxy': httpsProxy, noproxy } = await readNpmConfig(folder)
+  const own = { http_proxy: proxy, https_proxy: httpsProxy ?? proxy, no_proxy: noproxy?.toString() }
+  const given = Object.entries(own).filter(([, value]) => typeof value === 'string' && value !== '')
+  return {
+    url: registry ?? 'https://registry.npmjs.org/',
+    proxies: { ...readEnvironment(), ...(Object.fromEntries(given) as Variables) },
+  }
+}
+
+async function readNpmConfig(folder: string): Promise<NpmConfig> {
   const run = promisify(execFile)
-  return async (command, ...words) => {
-    try {
-      const { stdout } = await run(command, words, { cwd, shell: process.platform === 'win32' })
-      const text = stdout.trim()
-      return text === '' || text === 'undefined' || text === 'null' ? undefined : text
-    } catch {
-      return undefined // it is missing, or knows no such setting
-    }
+  const options = { cwd: folder, shell: process.platform === 'win32' }
+  try {
+    return JSON.parse((await run('npm', ['config', 'list', '--json'], options)).stdout) as NpmConfig
+  } catch {
+    return {} // it may not be there
   }
 }

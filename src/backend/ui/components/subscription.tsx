@@ -12,6 +12,7 @@ import { SecretOnce } from './secret-once.tsx'
 import { formatExact } from './time.tsx'
 import { operateTexts } from './operate-texts.ts'
 import { subscriptionTexts as texts, subscriptionsTexts } from './subscription-texts.ts'
+import { describeName } from './whole-name.tsx'
 import { pageTitles } from '../page-titles.ts'
 
 const { statuses } = operateTexts
@@ -149,7 +150,7 @@ export function EventField({ label, events, none, value, error, onChange }: Even
       <NativeSelect
         label={label}
         name="event"
-        description={entry.find(({ name }) => name === value)?.description ?? undefined}
+        description={describeName(value, entry.find(({ name }) => name === value)?.description ?? undefined)}
         value={value}
         error={error}
         data={[{ value: '', label: first, disabled: true }, ...entry.map(({ name }) => name)]}

@@ -3,6 +3,7 @@ import { ListFilter, X } from 'lucide-react'
 import { useState } from 'react'
 import { tableTexts } from '../components/data-table-texts.ts'
 import type { ListState } from '../components/use-list-query.ts'
+import { describeName } from '../components/whole-name.tsx'
 import { orderColumns, type Description, type RowColumn } from './row-values.ts'
 import { RowSearch } from './row-search.tsx'
 import { filterTexts as texts } from './row-texts.ts'
@@ -93,6 +94,7 @@ function AddFilter({ columns, onAdd }: AddFilterProps) {
         >
           <NativeSelect
             label={texts.column}
+            description={describeName(name)}
             value={name}
             data={columns.map((one) => one.name)}
             onChange={(event) => setName(event.currentTarget.value)}
