@@ -113,7 +113,7 @@ export const errors = defineErrors({
     kind: 'external',
     status: 503,
     message: 'The PostgreSQL server at "{host}" has a certificate that is not trusted: {reason}',
-    hint: 'Specify the certificate of its authority: ?sslmode=verify-full&sslrootcert=FILE. With ?sslmode=require, the connection is encrypted, but the server is not verified.',
+    hint: 'Specify the certificate of its authority: ?sslmode=verify-full&sslrootcert=FILE. If only the name differs, connect by a name of the certificate, or use ?sslmode=verify-ca. With ?sslmode=require, the connection is encrypted, but the server is not verified.',
   },
   WP_STORE_NO_TLS: {
     kind: 'external',
