@@ -19,6 +19,23 @@ routes:
   /image: ${get('[image/png, image/jpeg]', 'image')}
   /table: ${get('{ application/json: { type: array, items: { $ref: schema:///Order } }, text/csv: { type: string }, text/event-stream: Order }', 'table')}
   /line: ${get('{ application/jsonl: Order }', 'line')}
+  /album/zip: ${get('[application/zip]', 'zip')}
+  /album/photo:
+    methods:
+      POST:
+        public: true
+        body_limit: 3mb
+        request:
+          content:
+            multipart/form-data:
+              type: object
+              required: [title, photos]
+              properties:
+                title: { type: string }
+                year: { type: integer }
+                photos: { type: array, maxItems: 2, items: { type: file, maxSize: 1mb } }
+        responses: { 201: { type: array, items: { $ref: schema:///Order } } }
+        action: src/photo.ts
   /order/:how/feed:
     path: { how: { type: string } }
     methods:
@@ -28,6 +45,8 @@ routes:
   'src/image.ts': actionFile(
     `return context.file(new File([new Uint8Array([137, 80, 255])], 'a.png', { type: 'image/png' }))`,
   ),
+  'src/zip.ts': actionFile(`return context.respond(200, new Blob(['PK']).stream())`),
+  'src/photo.ts': actionFile('return request.body.photos.map(({ size }) => ({ id: size }))'),
   'src/table.ts': actionFile(
     `if (context.accepts === 'text/csv') return context.respond(200, 'id\\n1\\n', { 'content-type': 'text/csv' })
      if (context.accepts === 'application/json') return [{ id: 1 }]
@@ -49,7 +68,24 @@ routes:
 
 /** What users write, with types. */
 const use = `import * as Oazapfts from '@oazapfts/runtime'
-import { readBody, defaults, getImage, getLine, listTables, listTablesStream, watchFeed } from './client.ts'
+import {
+  createAlbumPhoto, readBody, defaults, getAlbumZip, getImage, getLine, listTables, listTablesStream, watchFeed,
+} from './client.ts'
+
+/** Whether two types are the same. */
+type Is<One, Other> = (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false
+type DataOf<Result, Status> = Result extends { status: infer Of; data: infer Data } ? Status extends Of ? Data : never : never
+type ItemOf<Stream> = Stream extends AsyncIterable<infer Item> ? Item : never
+type Event = { event?: string; id?: string; data: { id: number } }
+export const checked: [
+  Is<DataOf<Awaited<ReturnType<typeof getImage>>, 200>, Blob>,
+  Is<DataOf<Awaited<ReturnType<typeof getAlbumZip>>, 200>, Blob>,
+  Is<DataOf<Awaited<ReturnType<typeof listTables>>, 200>, { id: number }[] | string>,
+  Is<DataOf<Awaited<ReturnType<typeof createAlbumPhoto>>, 201>, { id: number }[]>,
+  Is<ItemOf<ReturnType<typeof getLine>>, { id: number }>,
+  ItemOf<ReturnType<typeof watchFeed>> extends Event ? true : false,
+  Is<ItemOf<ReturnType<typeof watchFeed>>['data'], { id: number }>,
+] = [true, true, true, true, true, true, true]
 
 export async function run(baseUrl: string) {
   defaults.baseUrl = baseUrl
@@ -57,6 +93,15 @@ export async function run(baseUrl: string) {
   const part = await getImage({ range: 'bytes=1-1' })
   if (image.status !== 200 || part.status !== 206) throw new Error('no image')
   const bytes = [...(await image.data.bytes()), ...(await part.data.bytes())]
+  const zip = await getAlbumZip()
+  if (zip.status !== 200) throw new Error('no ZIP')
+  const uploaded = await createAlbumPhoto({ title: 'Sea', year: 2027, photos: [new Blob(['abc']), new File(['ab'], 'a.png')] })
+  // @ts-expect-error a text is no file
+  void (() => createAlbumPhoto({ title: 'Sea', photos: ['abc'] }))
+  // @ts-expect-error the title is required
+  void (() => createAlbumPhoto({ photos: [] }))
+  // @ts-expect-error not a number
+  void (() => createAlbumPhoto({ title: 'Sea', year: '2027', photos: [] }))
   const table = await listTables()
   const rows: { id: number }[] | string = table.status === 200 ? table.data : []
   const csv = await listTables({ headers: { accept: 'text/csv' } })
@@ -87,7 +132,7 @@ export async function run(baseUrl: string) {
   // @ts-expect-error not in the schema
   void (async () => { for await (const { data } of watchFeed('ids')) data.name })
   return {
-    bytes, rows, csv: csv.status === 200 ? csv.data : '', lines, streamed, seen, first,
+    bytes, zip: await zip.data.text(), uploaded: uploaded.status === 201 ? uploaded.data.map(({ id }) => id) : [], rows, csv: csv.status === 200 ? csv.data : '', lines, streamed, seen, first,
     withoutIds: await count(watchFeed('plain')),
     posted: await count(readBody('ids', { id: 1 })),
     refused: await count(watchFeed('refused')),
@@ -117,6 +162,8 @@ test('the generated client gets a Blob for bytes, a string for text, and what a 
     const { seen, ...others } = await run(server.url)
     assert.deepEqual(others, {
       bytes: [137, 80, 255, 80],
+      zip: 'PK',
+      uploaded: [3, 2],
       rows: [{ id: 1 }],
       csv: 'id\n1\n',
       lines: [1, 2],
