@@ -102,8 +102,12 @@ function readKey({ table, columns, key: given }: StepOf<'create_table'>, { repor
   const ids = Object.keys(columns).filter((name) => columns[name]!.type === 'id')
   const key = given ?? ids.slice(0, 1)
   if (key.length === 0) report([], `The table "${table}" has no key`, 'Add a column "id: id", or "key: [COLUMN]"')
-  if (ids.length > 0 && !(ids.length === 1 && isSameList(key, ids)))
-    report(['columns', ids.at(-1)!], 'A column of type id must be the only column of the key')
+  if (ids.length > 0 && !(ids.length === 1 && isSameList(key, ids))) {
+    const last = ids.at(-1)!
+    const isReference = columns[last]!.references !== undefined
+    const hint = isReference ? 'A column that refers to one of type id has the type integer or bigint' : undefined
+    report(['columns', last], 'A column of type id must be the only column of the key', hint)
+  }
   for (const name of key) {
     if (Object.hasOwn(columns, name) && columns[name]!.null)
       report(['key'], `The key column "${name}" must not be null`)

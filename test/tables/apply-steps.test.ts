@@ -142,6 +142,11 @@ const refused: readonly (readonly [title: string, text: string, problems: readon
     ['1:42 A column of type id must be the only column of the key'],
   ],
   [
+    'an id that refers to another one',
+    'create_table: { a: { columns: { id: id, user_id: { type: id, references: app_user } } } }',
+    ['1:41 A column of type id must be the only column of the key'],
+  ],
+  [
     'an unknown column in an index',
     'create_table: { a: { columns: { id: id }, index: [[ib]] } }',
     ['1:43 Unknown column "ib"'],
@@ -218,6 +223,12 @@ for (const [title, text, problems, kind] of refused) {
     assert.deepEqual(apply([orders, text], kind).problems, problems)
   })
 }
+
+test('a reference of type id is told which type it has', () => {
+  const text = 'create_table: { a: { columns: { id: id, user_id: { type: id, references: app_user } } } }'
+  const { problems } = applySteps({ tables: {} }, parseMigration('a.yml', text).steps, {})
+  assert.equal(problems[0]?.hint, 'A column that refers to one of type id has the type integer or bigint')
+})
 
 test('an empty file has no steps and no problem', () => {
   const { steps, diagnostics } = parseMigration('a.yml', '# later\n')
