@@ -13,12 +13,20 @@ export default class LiveTickets implements Action<'GET /v1/ticket/live'> {
     /** Ends when the client goes: then `context.signal` is aborted, and the loop is left at its next `yield`. */
     async function* follow() {
       let last = Number(lastEventId ?? (await findNewest()))
+      let sent: ReadonlySet<number> | undefined
       for (;;) {
-        const tickets = selectTickets(context, member).where('id', '>', last).orderBy('id').limit(100)
-        for (const ticket of await tickets.execute()) {
-          last = ticket.id
+        // A ticket can become visible after one with a higher id, so the last ids are read again.
+        const tickets = await selectTickets(context, member)
+          .where('id', '>', last - 50)
+          .orderBy('id')
+          .limit(150)
+          .execute()
+        for (const ticket of tickets) {
+          if (sent === undefined ? ticket.id <= last : sent.has(ticket.id)) continue
           yield { id: String(ticket.id), event: 'ticket', data: ticket }
         }
+        sent = new Set(tickets.map(({ id }) => id))
+        last = Math.max(last, ...sent)
         await wait(everyMs, undefined, { signal: context.signal })
       }
     }
