@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { kindOf, makeBody, partsOf } from '../../src/backend/ui/try/body-values.ts'
+import { nameFile } from '../../src/backend/ui/try/name-file.ts'
+import { tryItTexts } from '../../src/backend/ui/try/try-texts.ts'
 import { languages, writeCode } from '../../src/backend/ui/try/write-code.ts'
 
 const schema = {
@@ -41,6 +43,24 @@ const values = {
   texts: { title: 'Sea', tags: 'a\nb', meta: '{"n":1}', other: 'x' },
   files: { cover: [cover], pages: [cover, cover] },
 }
+
+test('a file of a definition says what it may be', () => {
+  const { maxSize, types } = partsOf(multipart, named).find(({ name }) => name === 'cover')!
+  assert.equal(tryItTexts.fileLimits(maxSize!, types), 'At most 10b; image/png or image/jpeg')
+  assert.equal(tryItTexts.fileLimits(5 * 1024 ** 2), 'At most 5mb')
+  assert.equal(tryItTexts.fileLimits(300 * 1024), 'At most 300kb')
+})
+
+test('a response is saved under the name that it has, or by its path and type', () => {
+  const named = (value: string) => nameFile('/album/1/zip', [['content-disposition', value], ['content-type', 'application/zip']]) // prettier-ignore
+  assert.equal(named('attachment; filename="album.zip"'), 'album.zip')
+  assert.equal(named(`inline; filename="h_he.zip"; filename*=UTF-8''h%C3%B6he.zip`), 'höhe.zip')
+  assert.equal(named(`attachment; filename*=UTF-8''..%2F..%2Fa.zip`), 'a.zip')
+  for (const value of ['attachment', 'attachment; filename=""', `attachment; filename*=UTF-8''%ff`, ''])
+    assert.equal(named(value), 'zip.zip', value)
+  assert.equal(nameFile('/text?a=b/c', [['content-type', 'text/plain']]), 'text.txt')
+  assert.equal(nameFile('/', []), 'response.bin')
+})
 
 test('what was typed and chosen is sent as a form', () => {
   const { payload, contentType } = makeBody(multipart, values, named)

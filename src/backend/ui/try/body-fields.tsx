@@ -83,7 +83,8 @@ function PartField({ part, text, files, onText, onFiles }: PartFieldProps) {
   const { name, kind, schema, isRequired, accept } = part
   const described = typeof schema['description'] === 'string' ? schema['description'] : undefined
   const hint = kind === 'list' ? texts.lines : kind === 'json' ? texts.jsonPart : undefined
-  const description = [described, hint].filter(Boolean).join(' · ')
+  const limits = part.maxSize === undefined ? undefined : texts.fileLimits(part.maxSize, part.types)
+  const description = [described, limits, hint].filter(Boolean).join(' · ')
   const common = { label: name, required: isRequired, ...(description === '' ? {} : { description }) }
   const clearable = { clearable: true, clearButtonProps: { 'aria-label': texts.clearFile(name) } }
   const accepted = accept === undefined ? {} : { accept }

@@ -25,6 +25,9 @@ export interface BodyPart {
   readonly isRequired: boolean
   /** The media types of a file. */
   readonly accept: string | undefined
+  /** The limits of a file, its size in bytes and its media types. OpenAPI has them in the description. */
+  readonly maxSize?: number
+  readonly types?: readonly string[]
 }
 
 const multipart = 'multipart/form-data'
@@ -66,12 +69,19 @@ export function partsOf({ schema }: BodyType, named: NamedSchemas): readonly Bod
             ? 'text'
             : 'list'
     const schema = kind === 'files' ? { ...file, ...found } : found // with the description of its items
-    return { name, kind, schema, isRequired: required.has(name), accept: acceptOf(file) }
+    return { name, kind, schema, isRequired: required.has(name), accept: acceptOf(file), ...limitsOf(file) }
   })
 }
 
 function isObject({ type, properties }: Schema): boolean {
   return type === 'object' || properties !== undefined
+}
+
+function limitsOf({ maxSize, types }: Schema = {}): Pick<BodyPart, 'maxSize' | 'types'> {
+  return {
+    ...(typeof maxSize === 'number' && { maxSize }),
+    ...(Array.isArray(types) && { types: types.map(String) }),
+  }
 }
 
 function acceptOf(file: Schema | undefined): string | undefined {

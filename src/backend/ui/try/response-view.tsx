@@ -8,6 +8,7 @@ import { RelativeTime } from '../components/time.tsx'
 import { useStore } from '../session/store.ts'
 import { formatMs } from '../components/format.ts'
 import { calls, type Call } from './call.ts'
+import { nameFile } from './name-file.ts'
 import { tryItTexts as texts } from './try-texts.ts'
 
 /** A response as text. It is never rendered: it comes from project code. */
@@ -26,7 +27,7 @@ export function ResponseView({ call: { method, path, url, ms, response } }: { re
         <span className="soft">{texts.bytes(bytes)}</span>
         {text === '' ? null : <CopyButton value={text} label={texts.response} />}
         {file === undefined ? null : (
-          <Button variant="default" size="compact-xs" onClick={() => saveFile(file, nameFile(path, type))}>
+          <Button variant="default" size="compact-xs" onClick={() => saveFile(file, nameFile(path, headers))}>
             {texts.download}
           </Button>
         )}
@@ -70,18 +71,6 @@ function NoText(about: { readonly isBinary: boolean; readonly isEmpty: boolean; 
 
 function isKeyOf<T extends object>(map: T, key: PropertyKey): key is keyof T {
   return Object.hasOwn(map, key)
-}
-
-/** Returns the name of a file with a response: the end of the path, and an extension by its type. */
-function nameFile(path: string, type = ''): string {
-  const name =
-    path
-      .split('?', 1)[0]!
-      .split('/')
-      .at(-1)!
-      .replaceAll(/[^\w.-]+/g, '-') || 'response'
-  const [, known = 'bin'] = /^\w+\/(?:[\w.-]+\+)?(json|csv|xml|png|jpeg|gif|webp|pdf|zip)\b/i.exec(type) ?? []
-  return /\.\w+$/.test(name) ? name : `${name}.${/^text\/(?!csv|xml)/i.test(type) ? 'txt' : known}`
 }
 
 interface HistoryProps {

@@ -20,6 +20,8 @@ export const tryItTexts = {
   response: 'Response',
   noResponse: 'Send the request to see the response. The call is real and can change data.',
   bytes: (bytes: number) => (bytes < 1024 ? countOf(bytes, 'byte') : `${numbers.format(Math.round(bytes / 1024))} KB`),
+  fileLimits: (bytes: number, types: readonly string[] = []) =>
+    [`At most ${describeSize(bytes)}`, types.join(' or ')].filter(Boolean).join('; '),
   noBody: 'The response has no body.',
   cut: 'Only the first 256 KB are shown.',
   stop: 'Stop',
@@ -52,3 +54,9 @@ export const tryItTexts = {
   grant: (scope: string) => `Give me ${scope} and send again`,
   granted: (user: string, scope: string) => `${user} has ${scope}`,
 } as const
+
+/** Writes a size as the definition does, such as 5mb. */
+function describeSize(bytes: number): string {
+  if (bytes % 1024 ** 2 === 0) return `${bytes / 1024 ** 2}mb`
+  return bytes % 1024 === 0 ? `${bytes / 1024}kb` : `${bytes}b`
+}
