@@ -4,6 +4,7 @@ import { makeRowResponse, makeRowWriter, type Row } from '../run.ts'
 import { makeCellText } from './cell-texts.ts'
 import { makeCellReader, type Cell } from './embed-cells.ts'
 import { embedAlias, readCells } from './embed-statements.ts'
+import { isPlain, replaceUnfit, splitPlainRows } from './plain-rows.ts'
 
 interface RowsUse {
   readonly embeds: readonly EmbedPlan[]
@@ -118,25 +119,57 @@ function makeEmbeddingWriter(plan: TablePlan, kind: DatabaseKind) {
   const writers = new Map(
     (plan.embeds ?? []).map((embed, index) => [
       embed,
-      { alias: embedAlias(index), name: `${JSON.stringify(embed.name)}:`, writeOne: makeTextWriter(embed, options) },
+      {
+        alias: embedAlias(index),
+        name: `${JSON.stringify(embed.name)}:`,
+        write: isPlain(plan, embed, kind) ? makePlainWriter(embed) : makeCellsWriter(embed, options),
+      },
     ]),
   )
   return (row: Row, embeds: readonly EmbedPlan[], context: Context): WrittenRow => {
     let unfit = toResponse(row, [], context)
     const parts = embeds.map((embed) => {
-      const { alias, name, writeOne } = writers.get(embed)!
-      const found = row[alias] as string | null
-      return (
-        name +
-        writeEmbedded(embed, found === null ? null : (JSON.parse(found) as never), (cells) => {
-          const { text, unfit: column } = writeOne(cells, context)
-          if (column !== undefined) unfit = `${embed.name}.${column}`
-          return text
-        })
-      )
+      const { alias, name, write: writeOne } = writers.get(embed)!
+      const written = writeOne(row[alias] as string | null, context)
+      if (written.unfit !== undefined) unfit = `${embed.name}.${written.unfit}`
+      return name + written.text
     })
     const text = write(row)
     return { text: `${text.slice(0, -1)}${text === '{}' ? '' : ','}${parts.join()}}`, unfit }
+  }
+}
+
+/** Writes the embedded rows of one row from what the statement returned. */
+type EmbeddedWriter = (found: string | null, context: Context) => WrittenRow
+
+function makeCellsWriter(embed: EmbedPlan, options: ReaderOptions): EmbeddedWriter {
+  const writeOne = makeTextWriter(embed, options)
+  return (found, context) => {
+    let unfit: string | undefined
+    const text = writeEmbedded(embed, found === null ? null : (JSON.parse(found) as never), (cells) => {
+      const written = writeOne(cells, context)
+      unfit = written.unfit ?? unfit
+      return written.text
+    })
+    return { text, unfit }
+  }
+}
+
+/** Returns a writer of rows that are JSON already. */
+function makePlainWriter({ name, columns, types, many }: EmbedPlan): EmbeddedWriter {
+  const toResponse = makeRowResponse({ columns, types, table: name })
+  const empty = Object.fromEntries(columns.map((column) => [column, null]))
+  return (found, context) => {
+    if (found === null) return { text: 'null', unfit: undefined }
+    let unfit: string | undefined
+    const sent = replaceUnfit(found, (index, value) => {
+      unfit = toResponse({ ...empty, [columns[index]!]: value }, [], context) // logs it
+    })
+    if (many === undefined) return { text: sent, unfit }
+    const rows = splitPlainRows(sent)
+    const isMore = rows.length > many.limit
+    const entry = isMore ? rows.slice(0, many.limit) : rows
+    return { text: `{"entry":[${entry.join()}],"more":${isMore}}`, unfit }
   }
 }
 

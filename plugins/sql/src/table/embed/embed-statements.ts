@@ -4,6 +4,7 @@ import type { EmbedPlan, TablePlan } from '../plan.ts'
 import { joinConditions, type Access, type RowConditions } from '../row-conditions.ts'
 import { extraPrefix, quote, quoteTable, type StatementValues } from '../statement-values.ts'
 import { writeCell } from './embed-cells.ts'
+import { isPlain, writePlainRow, writePlainRows } from './plain-rows.ts'
 
 /** Returns the column of a result that has the rows of an embed. */
 export function embedAlias(index: number): string {
@@ -17,7 +18,7 @@ interface Parts {
   readonly rows: RowConditions
 }
 
-/** Writes the expressions that read embedded rows as JSON: each row is an array of its values. */
+/** Writes the expressions that read embedded rows as JSON: each row is an array of its values, unless it is plain. */
 export class EmbedStatements {
   readonly #plan: TablePlan
   readonly #kind: DatabaseKind
@@ -41,7 +42,8 @@ export class EmbedStatements {
   #one(embed: EmbedPlan, access: Access): string {
     const alias = this.#values.nextAlias()
     const cells = this.#cells(embed, alias)
-    const row = this.#kind === 'postgresql' ? `cast(to_json(array[${cells.join(', ')}]) as text)` : writeArray(cells)
+    const array = this.#kind === 'postgresql' ? `cast(to_json(array[${cells.join(', ')}]) as text)` : writeArray(cells)
+    const row = isPlain(this.#plan, embed, this.#kind) ? writePlainRow(embed, alias) : array
     return `(select ${row} from ${this.#from(embed, { alias, access })} limit 1)`
   }
 
@@ -55,6 +57,8 @@ export class EmbedStatements {
       return writeOrder(compared, { descending, isNullable: isNullable(type), kind: this.#kind })
     })
     const end = `${this.#from(embed, { alias, access })} order by ${order.join(', ')} limit ${limit + 1}`
+    if (isPlain(this.#plan, embed, this.#kind))
+      return `(select ${writePlainRows(`select ${writePlainRow(embed, alias)} from ${end}`)})`
     const names = cells.map((_, index) => quote(String(index)))
     const inner = `select ${cells.map((cell, index) => `${cell} as ${names[index]}`).join(', ')} from ${end}`
     if (bytes !== undefined) return this.#list(limitRows(names, bytes), writeSizes(names, inner, this.#kind))
