@@ -38,7 +38,7 @@ export async function writeTablesOf(options: TablesOf): Promise<readonly string[
     ({ name: table, reason }) => warn(errors.WP_PROJECT_TABLE_UNREADABLE({ table, reason })),
     (table, column) =>
       forms.findLast((one) => one.column === `${table}.${column}`)?.form ??
-      before.tables[table]?.columns[column]?.written,
+      findColumn(before, table, column)?.written,
   )
   const mixed = listMixed(snapshot)
   for (const { column } of forms)
@@ -67,6 +67,12 @@ async function readTables(file: string): Promise<TablesSnapshot> {
   const text = await readFile(file, 'utf8').catch(() => undefined)
   const found = text === undefined ? undefined : parseSnapshot(text)
   return found === undefined || 'problem' in found ? { tables: {} } : found
+}
+
+/** A table of another program may have any name, such as `constructor`. */
+function findColumn({ tables }: TablesSnapshot, table: string, column: string): ColumnSnapshot | undefined {
+  const columns = Object.hasOwn(tables, table) ? tables[table]!.columns : {}
+  return Object.hasOwn(columns, column) ? columns[column] : undefined
 }
 
 /** Returns the columns of times of which rows disagree, by `TABLE.COLUMN`. */

@@ -15,7 +15,8 @@ test('where the times of a foreign table have several forms, migrate asks for th
   await writeFiles(folder, { 'waypost.yml': yml })
   const shop = new DatabaseSync(path.join(folder, 'shop.db'))
   t.after(() => shop.close())
-  shop.exec(`create table orders (id integer primary key, at datetime, sent datetime default current_timestamp);
+  shop.exec(`create table constructor (constructor text primary key);
+    create table orders (id integer primary key, at datetime, sent datetime default current_timestamp);
     insert into orders (at, sent) values ('2026-01-01 10:00:00', 1767261600123), (1767261600123, '2026-01-01 10:00:00')`)
   const migrate = async (...forms: readonly string[]) => {
     const warnings: string[] = []
