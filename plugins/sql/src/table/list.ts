@@ -57,7 +57,7 @@ export function makeListHandler(plan: TablePlan, kind: DatabaseKind, path: strin
     const shape: ListShape = {
       ...conditions,
       rows: limit === list.limit.default ? limit + 1 : undefined,
-      isScan: sort !== normalSort || embeds.some(({ scans }) => scans) || readsManyRows(plan, conditions),
+      isScan: sort !== normalSort || readsManyRows(plan, conditions, embeds),
       embeds,
     }
     const name = nameShape(shape)
@@ -105,10 +105,12 @@ function chooseSort(text: string, plan: TablePlan, context: Context): readonly S
 function readsManyRows(
   { scans, owner, types }: TablePlan,
   shape: Omit<ListShape, 'isScan' | 'rows' | 'embeds'>,
+  embeds: ListShape['embeds'],
 ): boolean {
   const { access, filters, any, search, sort, after } = shape
   if (
     scans === true ||
+    embeds.some((one) => one.scans) ||
     filters.length + any.length > 0 ||
     search.use !== undefined ||
     (owner !== undefined && !isOwned(owner, access))

@@ -57,7 +57,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     before(async () => {
       if (kind === 'postgresql') postgres = await startPostgres()
       const options = openTicketOptions(kind, await postgres?.createDatabase())
-      api = await openTableApi({ ...options, onQuery: (query) => queries.push(query as (typeof queries)[number]) })
+      api = await openTableApi({ ...options, onQuery: (query) => queries.push(query) })
       const series = `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${many})`
       const fill = async (user: string, count: number) => {
         const from = `${series} select '${user}', 'x'`

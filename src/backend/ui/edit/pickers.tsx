@@ -48,41 +48,28 @@ export function useNames(
   kind: NameKind,
   { connection = 'System', table, from, by }: NamesContext = {},
 ): readonly string[] {
-  const isEmbedded = kind === 'reference' || kind === 'embedded'
-  const isTable = isEmbedded || ['table', 'column', 'sort', 'filter'].includes(kind)
-  const definition = useQuery({
-    ...definitionQuery,
-    enabled: isEmbedded || ['schema', 'event', 'rate', 'action'].includes(kind),
-  }).data
-  const tables = useQuery({
-    ...tablesQuery,
-    enabled: isTable,
-  }).data
+  const isOfTables = tableKinds.includes(kind)
+  const definition = useQuery({ ...definitionQuery, enabled: definedKinds.includes(kind) }).data
+  const tables = useQuery({ ...tablesQuery, enabled: isOfTables }).data
   const connections = useQuery({
     queryKey: ['connection'],
     queryFn: ({ signal }) => call('GET /connection', {}, signal),
     enabled: kind === 'connection',
   }).data
   const scopes = useScopes().data
+  if (kind === 'connection') return connections?.entry.map(({ name }) => name) ?? []
+  if (kind === 'scope') return scopes?.entry.map(({ name }) => name).filter((name) => !isBackendScope(name)) ?? []
+  if (!isOfTables) return definition === undefined ? [] : listDefined(definition, kind as DefinedKind)
   const inConnection = tables?.entry.filter((one) => one.connection === connection) ?? []
-  switch (kind) {
-    case 'table':
-      return inConnection.map(({ name }) => name)
-    case 'column':
-    case 'sort':
-    case 'filter':
-      return inConnection.find(({ name }) => name === table)?.columns.map(({ name }) => name) ?? []
-    case 'reference':
-    case 'embedded':
-      return listEmbedded(kind, { tables: inConnection, actions: definition?.actions ?? [] }, { table, from, by })
-    case 'connection':
-      return connections?.entry.map(({ name }) => name) ?? []
-    case 'scope':
-      return scopes?.entry.map(({ name }) => name).filter((name) => !isBackendScope(name)) ?? []
-    default:
-      return definition === undefined ? [] : listDefined(definition, kind)
-  }
+  if (kind === 'table') return inConnection.map(({ name }) => name)
+  if (kind === 'reference' || kind === 'embedded')
+    return listEmbedded(kind, { tables: inConnection, actions: definition?.actions ?? [] }, { table, from, by })
+  return inConnection.find(({ name }) => name === table)?.columns.map(({ name }) => name) ?? []
 }
+
+/** What tables have, and what is found in the definition. */
+const tableKinds: readonly NameKind[] = ['table', 'column', 'sort', 'filter', 'reference', 'embedded']
+const definedKinds: readonly NameKind[] = ['schema', 'event', 'rate', 'action', 'reference', 'embedded']
 
 type DefinedKind = Exclude<NameKind, EmbeddedKind | 'table' | 'column' | 'sort' | 'filter' | 'connection' | 'scope'>
 

@@ -71,7 +71,6 @@ function makePlan({ name, config, target, table, isAlways }: Resolving): EmbedPl
     table.report(`/embed/${name}/${config.sort === undefined ? 'limit' : 'sort'}`, 'Only one row is embedded', {
       hint: 'Remove it',
     })
-  const scans = isMany && !isIndexed(name, config, { target, table })
   const used = new Set([
     other,
     ...columns,
@@ -104,7 +103,7 @@ function makePlan({ name, config, target, table, isAlways }: Resolving): EmbedPl
     }),
     ...(scopes && { scopes }),
     ...(isAlways && { always: true as const }),
-    ...(scans && { scans: true as const }),
+    ...checkIndex(name, config, { target, table }),
   }
 }
 
@@ -195,11 +194,11 @@ function checkAlways(name: string, scopes: EmbedPlan['scopes'], table: TableUse)
   })
 }
 
-/** Whether an index finds the embedded rows; otherwise warns: each row reads the whole other table. */
-function isIndexed(name: string, { by }: EmbedConfig, { target, table }: Place): boolean {
+/** Warns if no index finds the embedded rows: each row reads the whole other table. */
+function checkIndex(name: string, { by }: EmbedConfig, { target, table }: Place): Pick<EmbedPlan, 'scans'> {
   const { table: other, config, key } = target.table
   const indexes = [key, ...(other.unique ?? []), ...(other.index ?? [])]
-  if (indexes.some(([first]) => first === by)) return true
+  if (!target.isMany || indexes.some(([first]) => first === by)) return {}
   table.report(
     `/embed/${name}/by`,
     `No index of "${config.table}" begins with "${by}", so each row reads all of them`,
@@ -208,5 +207,5 @@ function isIndexed(name: string, { by }: EmbedConfig, { target, table }: Place):
       hint: `Add an index: [${by}]`,
     },
   )
-  return false
+  return { scans: true }
 }
