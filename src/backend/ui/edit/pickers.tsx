@@ -48,8 +48,8 @@ export function useNames(
   kind: NameKind,
   { connection = 'System', table, from, by }: NamesContext = {},
 ): readonly string[] {
-  const isOfTables = tableKinds.includes(kind)
-  const definition = useQuery({ ...definitionQuery, enabled: definedKinds.includes(kind) }).data
+  const isOfTables = tableKinds.has(kind)
+  const definition = useQuery({ ...definitionQuery, enabled: definedKinds.has(kind) }).data
   const tables = useQuery({ ...tablesQuery, enabled: isOfTables }).data
   const connections = useQuery({
     queryKey: ['connection'],
@@ -68,8 +68,8 @@ export function useNames(
 }
 
 /** What tables have, and what is found in the definition. */
-const tableKinds: readonly NameKind[] = ['table', 'column', 'sort', 'filter', 'reference', 'embedded']
-const definedKinds: readonly NameKind[] = ['schema', 'event', 'rate', 'action', 'reference', 'embedded']
+const tableKinds: ReadonlySet<NameKind> = new Set(['table', 'column', 'sort', 'filter', 'reference', 'embedded'])
+const definedKinds: ReadonlySet<NameKind> = new Set(['schema', 'event', 'rate', 'action', 'reference', 'embedded'])
 
 type DefinedKind = Exclude<NameKind, EmbeddedKind | 'table' | 'column' | 'sort' | 'filter' | 'connection' | 'scope'>
 
