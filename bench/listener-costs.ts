@@ -1,10 +1,10 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { fork, type ChildProcess, type ForkOptions } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClaimedRun } from '../src/events/index.ts'
-import { nodeOptions } from '../src/jobs/listeners/run-process.ts'
+import { nodeCommand, nodeOptions } from '../src/jobs/listeners/node-command.ts'
 import type { RunToStart, ToChild } from '../src/jobs/listeners/protocol.ts'
 import { loadActiveRelease } from '../src/release/index.ts'
 import { openTestProject } from '../src/project/index.ts'
@@ -16,6 +16,7 @@ import { nextReport } from './turns.ts'
 
 const runs = scaled(10_000, 50)
 const batch = 50
+const memory = 512 * 2 ** 20
 const idleSeconds = scaled(10, 1)
 /** In `/proc`, times are multiples of this. */
 const tickMs = 10
@@ -47,8 +48,10 @@ async function measureProcess(): Promise<{ readonly own: number; readonly bare: 
   const { id: releaseId } = (await loadActiveRelease(host.system))!
   const built = path.join(import.meta.dirname, '../dist/src/jobs/listeners/listener-child.js')
   const source = path.join(import.meta.dirname, '../src/jobs/listeners/listener-child.ts')
-  const child = open(existsSync(built) ? built : source, { cwd: folder, env: { ...host.environment } })
-  await tell(child, { start: { folder, releaseId, logLevel: 'info' } })
+  const { endsWithParent, ...command } = nodeCommand(memory)
+  const options = { cwd: folder, env: { ...host.environment }, ...command, execArgv: [...command.execArgv] }
+  const child = open(existsSync(built) ? built : source, options)
+  await tell(child, { start: { folder, releaseId, logLevel: 'info', endsWithParent } })
   for (let n = 0; n < runs; n += batch)
     await tell(child, { runs: JSON.stringify(Array.from({ length: batch }, makeRun)) })
   const own = await readMemory(child)
@@ -57,15 +60,15 @@ async function measureProcess(): Promise<{ readonly own: number; readonly bare: 
   const idleMs = (await readProcessorMs(child)) - before
   child.kill('SIGKILL')
   await close()
-  const empty = open(path.join(import.meta.dirname, 'bare-process.js'), {})
+  const empty = open(path.join(import.meta.dirname, 'bare-process.js'), { execArgv: nodeOptions(memory) })
   await nextReport(empty)
   const bare = await readMemory(empty)
   empty.kill('SIGKILL')
   return { own, bare, idleMs }
 }
 
-function open(file: string, options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv }): ChildProcess {
-  return fork(file, [], { ...options, execArgv: nodeOptions(512 * 2 ** 20), serialization: 'advanced' })
+function open(file: string, options: ForkOptions): ChildProcess {
+  return fork(file, [], { ...options, serialization: 'advanced' })
 }
 
 /** Resolves with the answer to all of a message, which comes at once. */

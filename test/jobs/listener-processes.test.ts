@@ -8,6 +8,7 @@ import { makeDispatcher } from '../../src/events/index.ts'
 import { catalogOf, openHost, type Host } from '../../src/host/index.ts'
 import { executeHostEvents } from '../../src/jobs/index.ts'
 import { ChildExecutor } from '../../src/jobs/listeners/child-executor.ts'
+import { nodeCommand } from '../../src/jobs/listeners/node-command.ts'
 import { readMessages } from '../../src/jobs/listeners/protocol.ts'
 import { urlOfModule } from '../../src/kit/index.ts'
 import { openTestProject } from '../../src/project/index.ts'
@@ -103,26 +104,30 @@ describe('processes of listeners', () => {
     await executor.close()
   })
 
-  test('end with their worker, even while an action blocks them', async () => {
-    await writeFile(path.join(folder, 'ledger'), '')
-    const { id: releaseId } = (await loadActiveRelease(host.system))!
-    const messages = [
-      { start: { folder, releaseId, logLevel: 'info' } },
-      { runs: JSON.stringify([{ run: claimed, timeoutMs: 20_000, once: false }]) },
-    ]
-    const worker = `
-      import { fork } from 'node:child_process'
-      import { fileURLToPath } from 'node:url'
-      const child = fork(fileURLToPath(${JSON.stringify(urlOfModule('src/jobs/listeners/listener-child'))}), [], { serialization: 'advanced', execArgv: [] })
-      for (const message of ${JSON.stringify(messages)}) child.send(message)`
-    const args = ['--input-type=module', '--eval', worker]
-    const parent = spawn(process.execPath, args, { env: { ...host.environment }, stdio: 'inherit' })
-    await until('the action blocks', async () => (await ledger()).length > 0)
-    const pid = Number((await ledger())[0])
-    assert.equal(process.kill(pid, 0), true)
-    parent.kill('SIGKILL')
-    await until('the process has ended', async () => !(await isAlive(pid)))
-  })
+  for (const byItself of [false, true])
+    test(`end with their worker, even while an action blocks them, ${byItself ? 'by themselves' : 'as on this system'}`, async () => {
+      await writeFile(path.join(folder, 'ledger'), '')
+      const { id: releaseId } = (await loadActiveRelease(host.system))!
+      const { endsWithParent, ...command } = nodeCommand(2 ** 28)
+      const way = byItself ? { execArgv: [] } : command
+      const messages = [
+        { start: { folder, releaseId, logLevel: 'info', endsWithParent: endsWithParent && !byItself } },
+        { runs: JSON.stringify([{ run: claimed, timeoutMs: 20_000, once: false }]) },
+      ]
+      const options = JSON.stringify({ serialization: 'advanced', ...way })
+      const worker = `
+        import { fork } from 'node:child_process'
+        import { fileURLToPath } from 'node:url'
+        const child = fork(fileURLToPath(${JSON.stringify(urlOfModule('src/jobs/listeners/listener-child'))}), [], ${options})
+        for (const message of ${JSON.stringify(messages)}) child.send(message)`
+      const args = ['--input-type=module', '--eval', worker]
+      const parent = spawn(process.execPath, args, { env: { ...host.environment }, stdio: 'inherit' })
+      await until('the action blocks', async () => (await ledger()).length > 0)
+      const pid = Number((await ledger())[0])
+      assert.equal(process.kill(pid, 0), true)
+      parent.kill('SIGKILL')
+      await until('the process has ended', async () => !(await isAlive(pid)))
+    })
 
   test('that print much pass it on in parts and keep little, and those that keep something open end with their worker', async () => {
     const size = isLong ? 1024 : 20

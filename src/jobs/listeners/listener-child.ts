@@ -7,7 +7,7 @@ import { loadActiveRelease } from '../../release/index.ts'
 import type { Logger } from '../../runtime/index.ts'
 import type { ListenerSet } from './open-listeners.ts'
 import { openStandaloneListeners } from './open-standalone.ts'
-import type { FromChild, RunToStart, ToChild } from './protocol.ts'
+import type { FromChild, RunToStart, StartOrder, ToChild } from './protocol.ts'
 
 /** How long to wait until the release that the worker knows is the active one: `dev` stores it after it serves it. */
 const awaitReleaseMs = 5000
@@ -30,14 +30,18 @@ let opened: Promise<Opened> | undefined
 
 process.once('disconnect', () => process.exit())
 if (!process.connected) process.exit()
-watchParent()
 process.on('message', (message: ToChild) => {
-  if ('start' in message) opened = open(message.start)
+  if ('start' in message) start(message.start)
   else for (const one of JSON.parse(message.runs) as readonly RunToStart[]) void run(one)
 })
 // The worker decides when this process ends. Ctrl+C reaches all processes of a terminal.
 process.on('SIGINT', () => undefined)
 process.on('SIGTERM', () => undefined)
+
+function start(order: StartOrder): void {
+  if (!order.endsWithParent) watchParent()
+  opened = open(order)
+}
 
 /** Ends this process with its worker, even while an action blocks the event loop: a thread of its own looks. */
 function watchParent(): void {
@@ -50,7 +54,7 @@ function watchParent(): void {
   watch.unref()
 }
 
-async function open({ folder, releaseId, logLevel }: Extract<ToChild, { start: unknown }>['start']): Promise<Opened> {
+async function open({ folder, releaseId, logLevel }: StartOrder): Promise<Opened> {
   try {
     const host = await openHost({ folder, variables: readEnvironment(), poolSize })
     const logger = await makeLogger(logLevel, { file: 'stderr', secrets: host.logSecrets })

@@ -4,9 +4,17 @@ import type { ClaimedRun, RunResult } from '../../events/index.ts'
 
 /** From the worker. */
 export type ToChild =
-  | { readonly start: { readonly folder: string; readonly releaseId: string; readonly logLevel: string } }
+  | { readonly start: StartOrder }
   /** The JSON text of a list of `RunToStart`: it costs much less than a list of objects. */
   | { readonly runs: string }
+
+export interface StartOrder {
+  readonly folder: string
+  readonly releaseId: string
+  readonly logLevel: string
+  /** Whether the operating system ends the child with its worker. */
+  readonly endsWithParent: boolean
+}
 
 export interface RunToStart {
   readonly run: ClaimedRun

@@ -13,6 +13,7 @@ import {
 import { readLogLevel, type Host } from '../../host/index.ts'
 import { makeBareEnvironment, messageOf, urlOfModule } from '../../kit/index.ts'
 import { maxOnceSqliteMs } from './listener-terms.ts'
+import { nodeCommand } from './node-command.ts'
 import { readMessages, type FromChild, type RunToStart, type ToChild } from './protocol.ts'
 
 const idleMs = 60_000
@@ -80,10 +81,12 @@ export class RunProcess {
     const { host } = options
     this.#options = options
     this.releaseId = releaseId
+    const { endsWithParent, ...command } = nodeCommand(options.memory())
     this.#child = fork(fileURLToPath(urlOfModule('src/jobs/listeners/listener-child')), [], {
       cwd: host.folder,
       env: { ...makeBareEnvironment(), ...host.environment },
-      execArgv: nodeOptions(options.memory()),
+      execPath: command.execPath,
+      execArgv: [...command.execArgv],
       // stdout belongs to the results of the command.
       stdio: options.onOutput === undefined ? ['ignore', 2, 2, 'ipc'] : ['ignore', 'pipe', 'pipe', 'ipc'],
       serialization: 'advanced',
@@ -108,7 +111,8 @@ export class RunProcess {
       this.#child.kill('SIGKILL')
     }, startMs)
     this.#memory = setInterval(() => void this.#checkMemory(), memoryIntervalMs)
-    this.#send({ start: { folder: host.folder, releaseId, logLevel: readLogLevel(host.variables, options.logLevel) } })
+    const logLevel = readLogLevel(host.variables, options.logLevel)
+    this.#send({ start: { folder: host.folder, releaseId, logLevel, endsWithParent } })
   }
 
   get size(): number {
@@ -266,14 +270,6 @@ export class RunProcess {
     const isAlone = this.size === 1
     this.kill(() => (isAlone ? { kind: 'failed', reason } : { kind: 'lost', reason }))
   }
-}
-
-/**
- * Options of Node for a process whose listeners may use so many bytes. By default, Node spends 48 MB on young objects before
- * it collects them.
- */
-export function nodeOptions(memory: number): string[] {
-  return [`--max-old-space-size=${Math.ceil(memory / 2 ** 20)}`, '--max-semi-space-size=4']
 }
 
 /** One timer for many times, because most of what it waits for ends before. */
