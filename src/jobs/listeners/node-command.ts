@@ -18,7 +18,7 @@ export function nodeCommand(memory: number): NodeCommand {
 
 /** By default, Node spends 48 MB on young objects before it collects them. */
 export function nodeOptions(memory: number): string[] {
-  return [`--max-old-space-size=${Math.ceil(memory / 2 ** 20)}`, '--max-semi-space-size=4']
+  return [`--max-old-space-size=${Math.ceil(memory / 2 ** 20)}`, '--max-semi-space-size=2']
 }
 
 const setpriv = '/usr/bin/setpriv'
