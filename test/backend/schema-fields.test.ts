@@ -232,7 +232,7 @@ describe('the check of an example', () => {
     ['{ "title": "a", "count": 1, "todo": { "at": 5 } }', '1 /todo/at: Matches none of the alternatives'],
     ['{ "title": "a", "count": 1, "state": "x" }', '1 /state: Must be one of ["open","done"]'],
     ['{ "title": "a", "count": 1, "kind": "x" }', '1 /kind: Must be "a"'],
-    ['{ "title": "a", "count": 1, "one": 1 }', '1 /one: Fits 2 alternatives, but must match exactly one'],
+    ['{ "title": "a", "count": 1, "one": 1 }', '1 /one: Matches 2 alternatives, but must match exactly one'],
     ['{ "title": "a", "count": 1, "tags": [] }', '1 /tags: Array has too few items (0 < 1)'],
     ['{ "title": "a", "count": 1, "tags": ["a",\n1] }', '2 /tags/1: Must be string, not number'],
     ['{\n"title": }', '2 : Expected a value'],

@@ -127,7 +127,7 @@ describe('the pages of users, clients, scopes and tokens', { timeout: 600_000 },
 
     await page.goto(`${origin}/backend/ui/users/mia`)
     await button('Disable').click()
-    await dialog.getByText('Ends 1 token at once.').waitFor()
+    await dialog.getByText('Ends 1 token immediately.').waitFor()
     await dialog.getByText('waypost user:disable mia').waitFor()
     assert.deepEqual(await findFlaws(page), [])
     await dialog.getByRole('button', { name: 'Disable mia' }).click()

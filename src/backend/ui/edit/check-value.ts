@@ -40,6 +40,6 @@ export function writeFlaw(keyword: string, error: string): string {
   if (keyword === 'minProperties') return `Set at least ${count} of these`
   if (keyword === 'maxProperties') return `Set at most ${count} of these`
   if (keyword === 'anyOf' || (keyword === 'oneOf' && count === '0')) return 'Matches none of the alternatives'
-  if (keyword === 'oneOf') return `Fits ${count} alternatives, but must match exactly one`
+  if (keyword === 'oneOf') return `Matches ${count} alternatives, but must match exactly one`
   return error.replace(/\.$/, '')
 }
