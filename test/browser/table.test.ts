@@ -238,7 +238,7 @@ describe('the table designer', () => {
     assert.equal(await choice.locator(':checked').textContent(), 'recipe_id: the owner of the row in app_recipe')
     await owner.uncheck()
     const open = sheet.getByLabel('recipe_id may refer to rows of app_recipe of all users')
-    await sheet.getByText('keep them from being deleted').first().waitFor()
+    await sheet.getByText('prevent them from being deleted').first().waitFor()
     await open.check()
     await sheet.getByText('parents: { recipe_id: any }').first().waitFor()
     await sheet.locator('.warnings').getByText('Callers can refer to rows of "app_recipe" of other users').waitFor()
