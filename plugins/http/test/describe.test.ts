@@ -182,5 +182,5 @@ test('actions with an unknown plan are not made', async () => {
     host: {} as never,
   }
   for (const plan of [undefined, { format: 2 }])
-    await assert.rejects(async () => proxy.make({ ...options, plan }), /plan was made by another version/)
+    await assert.rejects(async () => proxy.make({ ...options, plan }), /it was built by another version/)
 })
