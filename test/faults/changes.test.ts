@@ -55,7 +55,7 @@ describe('three servers on one PostgreSQL', { concurrency: 1 }, () => {
   // auth/guard-feed.test.ts how servers notice one.
   for (const [index, { name, make, undo }] of made.entries()) {
     const declare = index === 0 || index === made.length - 1 ? test : longTest
-    declare(`reject ${name}, on the server that made the change immediately`, async (t) => {
+    declare(`reject ${name}, on the server that made the change immediately`, async (t: TestContext) => {
       for (let round = 0; round < (isLong ? 3 : 1); round++) {
         const token = await world.issueKnown()
         const { hammers, since } = await assertNoticed(t, token, { make: () => make(token), status: 401 })
@@ -94,7 +94,7 @@ describe('three servers on one PostgreSQL', { concurrency: 1 }, () => {
   // In CI the first two: the last is one of a client as the second is one of a user.
   for (const [index, { name, make, undo, status }] of changes.entries()) {
     const declare = index < 2 ? test : longTest
-    declare(`reject ${name}, and admit it again after that is reverted`, async (t) => {
+    declare(`reject ${name}, and admit it again after that is reverted`, async (t: TestContext) => {
       const token = await world.issueKnown()
       await assertNoticed(t, token, { make, status })
       await undo()
