@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { checkout, cleanEnvironment } from '../support/cli.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
 import { assertCalm } from './serving.ts'
+import { longTest } from '../support/forms.ts'
 
 const escape = '\u001b'
 const skip = spawnSync('script', ['--version']).status === 0 ? false : 'there is no script(1) to make a terminal'
@@ -167,7 +168,8 @@ describe('on a terminal', { skip, concurrency: 1 }, () => {
     assert.equal(lines[4], `${' '.repeat(51)}WP_DEFINITION_SCHEMA_UNKNOWN`)
   })
 
-  it('NO_COLOR turns colour off', () => {
+  // In CI, bin/colour.test.ts turns it off.
+  longTest('NO_COLOR turns colour off', async () => {
     assert.ok(!onTerminal('validate', 80, { NO_COLOR: '1' }).includes(escape))
   })
 
