@@ -105,7 +105,7 @@ export async function openWays() {
     },
     publish: {
       system,
-      async activate(next, { consent, against = undefined }) {
+      async activate(next, { consent, against }) {
         await draft.discard(undefined, bob)
         const { texts } = await draft.read()
         const paths = [...new Set([...texts.keys(), ...Object.keys(next)])]
@@ -137,7 +137,7 @@ export async function openWays() {
     'rollback in the backend': {
       system,
       isRollback: true,
-      async activate(_next, { consent, against = undefined }) {
+      async activate(_next, { consent, against }) {
         const json = {
           against: against ?? (await loadActiveId(system))!,
           ...(consent.allowBreaking === true ? { allow_breaking: true } : {}),
