@@ -162,16 +162,24 @@ export class RunLoop {
     if (runs.length > 0) this.#foundAt = now
     if (runs.length > 0 || wanted.length < listeners.length || changes !== this.#changes) this.#isDry = false
     else if (looksForAll) this.#isDry = true
-    for (const { id } of runs) this.#claimed.add(id)
-    const found = Map.groupBy(runs, ({ listener }) => listener)
-    for (const { listener } of wanted) {
-      const queue = this.#queues.get(listener)!
-      queue.add(found.get(listener) ?? [], clock.monotonic())
-      this.#start(queue)
-    }
+    this.#startClaimed(
+      runs,
+      wanted.map(({ listener }) => listener),
+    )
     const isUnsure = runs.length === 0 && !looksForAll && !this.#isDry && this.#claimed.size === 0
     if (isUnsure) this.#nextLookAt = -Infinity
     return runs.length > 0 || isUnsure
+  }
+
+  /** Adds runs that were claimed to the queues of their listeners, and starts what may start. */
+  #startClaimed(runs: readonly ClaimedRun[], listeners: readonly string[]): void {
+    for (const { id } of runs) this.#claimed.add(id)
+    const found = Map.groupBy(runs, ({ listener }) => listener)
+    for (const listener of listeners) {
+      const queue = this.#queues.get(listener)!
+      queue.add(found.get(listener) ?? [], this.#parts.clock.monotonic())
+      this.#start(queue)
+    }
   }
 
   #queueOf(terms: ListenerTermsOfRuns): RunQueue {
