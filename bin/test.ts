@@ -23,8 +23,8 @@ process.chdir(root)
 const everything = ['test/**/*.test.ts', 'plugins/*/test/**/*.test.ts']
 const words = process.argv.slice(2)
 const isMeasured = words.includes('--slowest')
-/** Two per processor, because tests often wait. With more, they let each other wait until limits of time expire. */
-const concurrency = Math.min(8, availableParallelism() * 2)
+/** Three per processor, because tests often wait. */
+const concurrency = Math.min(8, availableParallelism() * 3)
 const timesFile = 'test/times.json'
 /** More failed files than this are not run again, and not for longer than this. */
 const [maxRepeatedFiles, maxRepeatedMs] = [12, 600_000]

@@ -1,5 +1,6 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
+import { homedir } from 'node:os'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { errors } from './environment-errors.ts'
@@ -204,4 +205,13 @@ export function makeBareEnvironment(): Readonly<Record<string, string>> {
 /** Empties the environment of a thread that started with a bare one: Node has read it. */
 export function clearBareEnvironment(): void {
   delete process.env[cacheVariable]
+}
+
+/** Returns the user's folder; undefined for a user without a name and without `HOME`, as in some containers. */
+export function findHome(): string | undefined {
+  try {
+    return homedir()
+  } catch {
+    return undefined
+  }
 }

@@ -21,20 +21,21 @@ export { formType, itemTypes, multipartType } from './media-types.ts'
 export { hasErrors, type Diagnostic, type IncludeSite, type Position, type Range } from './diagnostic.ts'
 export { formatDuration, formatSize, formatTime, parseDuration, parseSize, suggestQuantity } from './time.ts'
 export {
+  clearBareEnvironment,
   exportVariables,
-  locateVariables,
-  parseVariables,
-  readEnvFile,
+  findHome,
   findLocalSources,
   listEnvFiles,
+  locateVariables,
+  makeBareEnvironment,
+  parseVariables,
+  readEnvFile,
   readEnvironment,
   readSources,
-  type LocalSource,
   refreshEnvironment,
   variable,
+  type LocalSource,
   type Variables,
-  clearBareEnvironment,
-  makeBareEnvironment,
 } from './environment.ts'
 export {
   defineErrors,

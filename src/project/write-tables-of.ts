@@ -37,8 +37,7 @@ export async function writeTablesOf(options: TablesOf): Promise<readonly string[
     kind,
     ({ name: table, reason }) => warn(errors.WP_PROJECT_TABLE_UNREADABLE({ table, reason })),
     (table, column) =>
-      forms.findLast((one) => one.column === `${table}.${column}`)?.form ??
-      findColumn(before, table, column)?.written,
+      forms.findLast((one) => one.column === `${table}.${column}`)?.form ?? findColumn(before, table, column)?.written,
   )
   const mixed = listMixed(snapshot)
   for (const { column } of forms)

@@ -33,7 +33,7 @@ export function wildText(
 export function webUrl(): fc.Arbitrary<string> {
   const part = (marks: string) =>
     fc
-      .array(fc.constantFrom(...`aZ09-._~!$&'()*+,;=:@${marks}`, '%20', '%C3%A4'), { maxLength: 20 })
+      .array(fc.constantFrom(...`aZ09-._~!$&'()*+,;=:@${marks}`.split(''), '%20', '%C3%A4'), { maxLength: 20 })
       .map((characters) => characters.join(''))
   const parts = fc.tuple(fc.constantFrom('http', 'https'), fc.domain(), part('/'), part('/?'), part('/?'))
   return parts.map(([scheme, host, at, query, fragment]) => `${scheme}://${host}/${at}?${query}#${fragment}`)

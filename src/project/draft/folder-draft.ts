@@ -1,6 +1,5 @@
 import { lstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import path from 'node:path'
 import {
   draftErrors as errors,
@@ -22,7 +21,15 @@ import {
 } from '../../backend/index.ts'
 import { openMigrationFiles, type PluginBuilder, type TableRequest } from '../../build/index.ts'
 import { copySources, makeSourceCache, type Texts } from '../../definition/index.ts'
-import { isStorable, isWaypostError, messageOf, type Clock, type Diagnostic, type Variables } from '../../kit/index.ts'
+import {
+  findHome,
+  isStorable,
+  isWaypostError,
+  messageOf,
+  type Clock,
+  type Diagnostic,
+  type Variables,
+} from '../../kit/index.ts'
 import {
   findFilesProblem,
   findPathProblem,
@@ -372,7 +379,9 @@ function describe(error: unknown): DraftStatus['problem'] {
 }
 
 function shorten(folder: string): string {
-  const relative = path.relative(homedir(), folder)
+  const home = findHome()
+  if (home === undefined) return folder
+  const relative = path.relative(home, folder)
   const isBelow = relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative)
   return isBelow ? path.join('~', relative) : folder
 }

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { parse } from 'yaml'
-import { readEnvironment, variable, type PackageManager, type Variables } from '../../kit/index.ts'
+import { parseYaml } from '../../definition/index.ts'
+import { findHome, readEnvironment, variable, type PackageManager, type Variables } from '../../kit/index.ts'
 
 /** Where a package manager gets packages. */
 export interface Registry {
@@ -28,7 +27,8 @@ interface YarnSettings {
 
 /** The settings of the current Yarn, whose files Yarn 1 does not have. */
 function readYarnSettings(folder: string): YarnSettings | undefined {
-  const files = [homedir(), ...listAbove(folder)].map((one) => path.join(one, '.yarnrc.yml')).filter(existsSync)
+  const folders = [findHome() ?? [], listAbove(folder)].flat()
+  const files = folders.map((one) => path.join(one, '.yarnrc.yml')).filter(existsSync)
   if (files.length === 0) return undefined
   return Object.assign({}, ...files.map(readYaml)) as YarnSettings
 }
@@ -41,7 +41,7 @@ function listAbove(folder: string): readonly string[] {
 
 function readYaml(file: string): unknown {
   try {
-    return parse(readFileSync(file, 'utf8'))
+    return parseYaml(readFileSync(file, 'utf8'))
   } catch {
     return undefined // Yarn reports it
   }

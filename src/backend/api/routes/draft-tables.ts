@@ -219,7 +219,12 @@ async function planTable(
   const { connection, table = '', design: wanted } = request
   const isUsed = renamed.size > 0 || dropped.length > 0 || added.length > 0 || wanted === undefined
   const referring = findReferring(migration.tables, table)
-  const known = { connection, table, referring, classes: isUsed ? await loadClasses(draft) : { connections: {}, actions: {} } }
+  const known = {
+    connection,
+    table,
+    referring,
+    classes: isUsed ? await loadClasses(draft) : { connections: {}, actions: {} },
+  }
   const named = await refuseAsProblem(() =>
     draft.thread.ask('columns', {
       ...known,
