@@ -3,6 +3,7 @@ import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { showEdit, todoAction, todoYaml, type Editable } from '../test/support/dev-edits.ts'
 import { startDev } from '../test/support/dev-session.ts'
+import type { Held } from '../test/support/held.ts'
 import { atMost, beside, type Figure } from './goal.ts'
 import { startHotHook } from './hot-hook.ts'
 import {
@@ -22,6 +23,7 @@ const edits = scaled(40)
 const bigEdits = scaled(20)
 const warmUp = scaled(4)
 const restMs = 60
+const saves = scaled(500, 5)
 
 /** Measures the time from writing a file to the first response that shows it. */
 export async function measureReload(): Promise<Figure[]> {
@@ -62,15 +64,46 @@ async function measureBig(): Promise<Figure[]> {
 async function measureSharing(): Promise<Figure[]> {
   await using project: BenchProject = await makeSharingProject()
   await using dev = await startDev(project.folder)
-  const shared: Editable = {
-    port: dev.port,
-    file: path.join(project.folder, sharedFile),
+  const [times = []] = await editByTurns([sharedEditable(project, dev.port)], bigEdits)
+  return [reached(`a file that ${sharingActions} actions import`, times, 500)]
+}
+
+function sharedEditable({ folder }: BenchProject, port: number): Editable {
+  return {
+    port,
+    file: path.join(folder, sharedFile),
     path: `/sharing/${sharingActions - 1}`,
     change: (text, edit) => text.replace(/edit = \d+/, `edit = ${edit}`),
     read: (answer) => answer['edit'],
   }
-  const [times = []] = await editByTurns([shared], bigEdits)
-  return [reached(`a file that ${sharingActions} actions import`, times, 500)]
+}
+
+/** The memory of `dev` while a file that all actions import is saved again and again. Takes ten minutes. */
+export async function measureSaves(): Promise<Figure[]> {
+  await using project: BenchProject = await makeSharingProject()
+  await using dev = await startDev(project.folder)
+  const shared = sharedEditable(project, dev.port)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const held: Held[] = []
+  const times: number[] = []
+  for (let edit = 100; edit < 100 + saves; edit++) {
+    times.push(await showEdit(shared, edit, agent))
+    if ((edit - 99) % (saves / 5) === 0) held.push(await dev.held())
+  }
+  agent.destroy()
+  const toMb = (bytes: number) => Math.round(bytes / 2 ** 20)
+  const [first, last] = [held[0]!, held.at(-1)!]
+  const what = `${saves} saves of a file that ${sharingActions} actions import`
+  return [
+    atMost(
+      `${what}: heap after the last, relative to a fifth of them`,
+      { value: last.heapBytes / first.heapBytes, unit: '' },
+      1.2,
+    ),
+    beside('  heap after each fifth', `${held.map((one) => toMb(one.heapBytes)).join(', ')} MB`),
+    beside('  resident memory after each fifth', `${held.map((one) => toMb(one.rssBytes)).join(', ')} MB`),
+    beside('  the median save', { value: median(times), unit: 'ms' }),
+  ]
 }
 
 function reached(what: string, times: readonly number[], limit: number): Figure {

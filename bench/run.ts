@@ -23,7 +23,7 @@ import { measureLongSnapshot } from './long-snapshot.ts'
 import { measureMedia } from './media.ts'
 import { measurePublish } from './publish.ts'
 import { measurePull } from './pull.ts'
-import { measureReload } from './reload.ts'
+import { measureReload, measureSaves } from './reload.ts'
 import { measureRoutes } from './routes.ts'
 import { measureRows } from './rows.ts'
 import { isTiny } from './scale.ts'
@@ -68,7 +68,12 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   pages: measureDeliveryPages,
 }
 /** Only run if named. */
-const byHand: typeof parts = { million: measureMillion, growth: measureGrowth, snapshot: measureLongSnapshot }
+const byHand: typeof parts = {
+  saves: measureSaves,
+  million: measureMillion,
+  growth: measureGrowth,
+  snapshot: measureLongSnapshot,
+}
 const all = { ...parts, ...byHand }
 
 const words = process.argv.slice(2)

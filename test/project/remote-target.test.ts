@@ -126,7 +126,7 @@ const answers: readonly [what: string, answer: RequestListener, code: string, wo
     /a different deployment protocol/,
   ],
   ['nothing', (request) => void request.socket.destroy(), 'WP_PROJECT_REMOTE_UNREACHABLE', /^Cannot reach /],
-  ['without an end', (_, response) => flood(response), 'WP_PROJECT_REMOTE_UNREACHABLE', /does not end/],
+  ['without an end', (_, response) => flood(response), 'WP_PROJECT_REMOTE_UNREACHABLE', /did not end/],
   ['with what moves the cursor', problem([409, 'WP_Y'], 'a\u001b[2Jb\u202ec\nd'), 'WP_Y', /^a \[2Jb c d/],
 ]
 

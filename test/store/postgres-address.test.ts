@@ -35,13 +35,13 @@ test('options of an address that cannot be are refused, and the file of a certif
     ['sslnegotiation=direct', /sslnegotiation="direct".*requires sslmode/],
     ['channel_binding=require&sslmode=prefer', /channel_binding="require".*requires sslmode/],
     ['client_encoding=latin1', /UTF-8/],
-    ['replication=database', /does not know it/],
-    ['binary=true', /does not know it/],
+    ['replication=database', /Waypost does not know it/],
+    ['binary=true', /Waypost does not know it/],
     ['gssencmode=require', /gssencmode="require"/],
     ['port=x', /port="x"/],
     ['target_session_attrs=read-write', /target_session_attrs="read-write".*one server.*primary/],
     ['host=a,b', /host="a,b".*one server/],
-    ['pgbouncers=true&connection_limits=1', /pgbouncers="…".*does not know it/],
+    ['pgbouncers=true&connection_limits=1', /pgbouncers="…".*Waypost does not know it/],
   ] as const)
     assert.throws(() => parsePostgresAddress(`${base}?${query}`), { code: 'WP_STORE_URL_OPTION', message })
   assert.throws(() => parsePostgresAddress('postgresql://ann:secret@a:1,b:2/app?sslmode=disable'), {

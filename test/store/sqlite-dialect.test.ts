@@ -130,17 +130,27 @@ describe('a query that begins with /* scan */', () => {
     const { db } = await open({ scanLimitMs: 20_000 })
     assert.equal((await manyRows(1).execute(db)).rows[0]?.count, 1)
     t.mock.timers.enable({ apis: ['setTimeout'] })
+    /** A thread that is ended before it begins the statement is not busy with it. */
+    const begin = async () => {
+      for (const end = performance.now() + 100; performance.now() < end;) await nextTurn()
+    }
     const tooLong = async () => {
-      const failing = manyRows(6_000_000).execute(db)
+      const failing = manyRows(20_000_000).execute(db)
       const failed = assert.rejects(failing, { code: 'WP_STORE_SCAN_TIMEOUT', status: 503 })
-      await nextTurn()
+      await begin()
       t.mock.timers.tick(20_000)
       await failed
     }
     await tooLong()
     assert.equal((await manyRows(1).execute(db)).rows[0]?.count, 1)
-    await tooLong()
-    await assert.rejects(manyRows(1).execute(db), { code: 'WP_STORE_SCAN_TIMEOUT' })
+    let failure: unknown
+    for (let tries = 0; failure === undefined && tries < 50; tries++) {
+      await tooLong()
+      await manyRows(1)
+        .execute(db)
+        .catch((error: unknown) => (failure = error))
+    }
+    assert.equal((failure as { code?: unknown } | undefined)?.code, 'WP_STORE_SCAN_TIMEOUT')
   })
 })
 

@@ -46,7 +46,8 @@ async function tell(): Promise<void> {
   }
   const resources: Record<string, number> = {}
   for (const name of process.getActiveResourcesInfo()) resources[name] = (resources[name] ?? 0) + 1
-  const held: Held = { heapBytes: process.memoryUsage().heapUsed, resources, descriptors: countDescriptors() }
+  const { heapUsed: heapBytes, rss: rssBytes } = process.memoryUsage()
+  const held: Held = { heapBytes, rssBytes, resources, descriptors: countDescriptors() }
   process.send?.(held)
 }
 

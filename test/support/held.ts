@@ -1,6 +1,8 @@
 /** What a process holds after a full garbage collection. */
 export interface Held {
   readonly heapBytes: number
+  /** Resident memory, as the operating system counts it. */
+  readonly rssBytes: number
   /** The number of active resources of each type, as Node names them. */
   readonly resources: Readonly<Record<string, number>>
   /** Open file descriptors; 0 if the operating system does not list them. */

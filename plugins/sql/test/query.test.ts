@@ -67,7 +67,7 @@ for (const [text, problem, isSqlite] of [
   ['select @name', /as :name instead of @/, true],
   ['select [open', /quote \[ is not closed/, true],
   ['select (1', /parenthesis is not closed/],
-  ['select 1) as x, (select 2', /closed that was not opened/],
+  ['select 1) as x, (select 2', /has no opening one/],
   ...[
     'drop table x',
     'begin',

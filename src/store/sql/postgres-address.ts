@@ -183,7 +183,7 @@ function assertPossible(query: URLSearchParams, show: (name: string) => string):
     if (known.includes(name) || ofOthers.has(name)) continue
     const similar = nearest(name, known)
     throw similar === undefined
-      ? wrong(show(name), hidden, 'Waypost does not support it')
+      ? wrong(show(name), hidden, 'Waypost does not know it')
       : wrong(name, hidden, `did you mean "${similar}"?`)
   }
 }

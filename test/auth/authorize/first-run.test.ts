@@ -28,7 +28,7 @@ for (const kind of defaultKinds) {
       const visitor = makeVisitor(world)
       const wrong = await setUp(visitor, { code: code.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')) })
       assert.equal(wrong.status, 403)
-      assert.match(readPage(wrong), /The code is not valid or has expired\. Restart the server/)
+      assert.match(readPage(wrong), /The code is not valid or has expired\. To get a new code, restart the server/)
       assert.match(wrong.text, /name="code"[^>]*value="[0-9A-Z-]{34}"/)
       const weak = await setUp(visitor, { code, password: 'short' })
       assert.equal(weak.status, 400)

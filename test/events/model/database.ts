@@ -58,6 +58,8 @@ export class Database {
   #ms = -1
   /** How far its clock is ahead. */
   ahead = 0
+  /** What was written, for the workers that read only after a write while nothing waits. */
+  #writes = 0
   /** While it is away, what arrives fails, or waits for its return. */
   #outage: 'refuses' | 'hangs' | undefined
   #waiting: (() => void)[] = []
@@ -71,7 +73,10 @@ export class Database {
   /** @param onWrite is called after each statement or transaction that may have changed something */
   constructor(file: string, simulation: Simulation, onWrite: OnWrite) {
     this.#simulation = simulation
-    this.#onWrite = onWrite
+    this.#onWrite = (...given) => {
+      this.#writes++
+      return onWrite(...given)
+    }
     this.#handle = new SqliteHandle(file, {
       readOnly: false,
       synchronous: 'OFF',
@@ -89,6 +94,7 @@ export class Database {
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as `sql` of Kysely does
   select<Row>(text: string, ...parameters: unknown[]): readonly Row[] {
     this.#setClock()
+    if (isWriting.test(text)) this.#writes++
     return this.#handle.execute({ sql: text, parameters }).rows as Row[]
   }
 
@@ -192,13 +198,20 @@ export class Database {
       target: 'model',
       db,
       guardDb: db,
-      database: undefined as never, // deliveries do not use it
+      database: this.#watched(),
       isDisposable: true,
       now: () => sql<number>`(select ms from model_clock)`,
       transaction: (work) => db.transaction().execute(work),
       check: async () => undefined,
       close: () => db.destroy(),
     }
+  }
+
+  /** Deliveries use nothing else of it. */
+  #watched(): System['database'] {
+    const version = { get: () => ({ data_version: this.#writes }) }
+    const openHandle = () => ({ prepare: () => version, close: () => undefined })
+    return { kind: 'sqlite', openHandle } as unknown as System['database']
   }
 
   #driverOf(process: Process): Driver {

@@ -181,8 +181,8 @@ describeSystems('runs of cronjobs', chooseKinds('postgresql'), ({ newSystem }) =
     await until('both run', () => world.runs.length === 2)
     await machine.close()
     assert.deepEqual(
-      machine.reports.map(({ name, error }) => [name, codeOf(error)]),
-      ['kind', 'deaf'].map((name) => [name, 'WP_SERVER_CRONJOB_STOPPED']),
+      machine.reports.map(({ name, error }) => [name, codeOf(error)]).toSorted(),
+      ['deaf', 'kind'].map((name) => [name, 'WP_SERVER_CRONJOB_STOPPED']),
     )
     const { outcome, claim_id: claim } = (await world.row('deaf'))!
     assert.deepEqual({ outcome, claim }, { outcome: 'failed', claim: null })
