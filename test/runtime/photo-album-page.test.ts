@@ -45,7 +45,7 @@ const packageOf = (name: string, code: string) => ({
 })
 
 test('the photo album of the guide has photos, variants, a ZIP file and a feed', async () => {
-  assert.equal(Object.keys(files).length, 11)
+  assert.equal(Object.keys(files).length, 12)
   await using project = await makeProject({
     ...files,
     'package.json': '{ "type": "module" }',

@@ -12,7 +12,8 @@ export default class LiveTickets implements Action<'GET /v1/ticket/live'> {
 
     /** Ends when the client goes: then `context.signal` is aborted, and the loop is left at its next `yield`. */
     async function* follow() {
-      let last = Number(lastEventId ?? (await findNewest()))
+      const after = Number(lastEventId) // not a number if it is missing or not an id
+      let last = Number.isSafeInteger(after) ? after : await findNewest()
       let sent: ReadonlySet<number> | undefined
       for (;;) {
         // A ticket can become visible after one with a higher id, so the last ids are read again.
