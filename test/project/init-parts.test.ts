@@ -135,7 +135,7 @@ test('where packages come from is known from npm and from the settings of Yarn',
   await writeFile(path.join(bin, 'npm'), `#!/bin/sh\n[ "$*" = "config list --json" ] && echo '${answer}'\n`, {
     mode: 0o755,
   })
-  const { PATH, https_proxy: usual } = process.env
+  const { PATH, https_proxy: usual, npm_config_user_agent: agent } = process.env
   const read = async (manager: PackageManager, folder = bin) => {
     const { url, proxies } = await readRegistry(manager, folder)
     return [url, proxies['https_proxy']]
@@ -154,8 +154,13 @@ test('where packages come from is known from npm and from the settings of Yarn',
     )
     await writeFile(path.join(inner, '.yarnrc.yml'), 'httpsProxy: http://inner.test\n')
     assert.deepEqual(await read('yarn', inner), ['http://yarn.test', 'http://inner.test'])
+    process.env['PATH'] = bin
+    process.env['npm_config_user_agent'] = 'yarn/1.22.22 npm/? node/v26' // does not read these files
+    assert.deepEqual(await read('yarn', inner), ['http://npm.test/', 'http://proxy.test'])
   } finally {
     Object.assign(process.env, { PATH })
+    if (agent === undefined) delete process.env['npm_config_user_agent']
+    else process.env['npm_config_user_agent'] = agent
   }
 })
 
