@@ -96,8 +96,8 @@ export async function measureSaves(): Promise<Figure[]> {
   const what = `${saves} saves of a file that ${sharingActions} actions import`
   return [
     atMost(
-      `${what}: heap after the last, relative to a fifth of them`,
-      { value: last.heapBytes / first.heapBytes, unit: '' },
+      `${what}: resident memory after the last, relative to a fifth of them`,
+      { value: last.rssBytes / first.rssBytes, unit: '' },
       1.2,
     ),
     beside('  heap after each fifth', `${held.map((one) => toMb(one.heapBytes)).join(', ')} MB`),
