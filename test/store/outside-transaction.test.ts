@@ -108,7 +108,9 @@ describeEachDatabase('a migration outside a transaction', ({ kind, open }) => {
       const isKept = !transaction && kind === 'postgresql'
       await assert.rejects(run, {
         code: 'WP_MIGRATE_STOPPED',
-        message: transaction ? /"2-slow": it was rolled back/ : /"(2-slow|3-never)": (the changes that it has|it has not begun)/,
+        message: transaction
+          ? /"2-slow": it was rolled back/
+          : /"(2-slow|3-never)": (the changes that it has|it has not begun)/,
         hint: /These stay applied: "1-table"/,
       })
       const { rows } = await sql<{ name: string }>`select name from waypost_migration order by name`.execute(db)

@@ -15,7 +15,7 @@ export interface Registry {
 /** Returns where the dependencies of a folder come from, as far as it can be found within a second. */
 export async function readRegistry(manager: PackageManager, folder: string): Promise<Registry> {
   // `init` writes settings for the current Yarn, which Yarn 1 does not read.
-  const isYarn1 = /^yarn\/1\./.test(variable(readEnvironment(), 'npm_config_user_agent') ?? '')
+  const isYarn1 = variable(readEnvironment(), 'npm_config_user_agent')?.startsWith('yarn/1.') === true
   const yarn = manager === 'yarn' && !isYarn1 ? readYarnSettings(folder) : undefined
   // pnpm, Bun and Yarn 1 use the variables of npm, and take longer to ask.
   return yarn === undefined ? askNpm(folder) : readYarnRegistry(yarn)

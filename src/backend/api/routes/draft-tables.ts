@@ -218,13 +218,8 @@ async function planTable(
   const { change, renamed, dropped, added, problems } = migration
   const { connection, table = '', design: wanted } = request
   const isUsed = renamed.size > 0 || dropped.length > 0 || added.length > 0 || wanted === undefined
-  const referring = findReferring(migration.tables, table)
-  const known = {
-    connection,
-    table,
-    referring,
-    classes: isUsed ? await loadClasses(draft) : { connections: {}, actions: {} },
-  }
+  const classes = isUsed ? await loadClasses(draft) : { connections: {}, actions: {} }
+  const known = { connection, table, referring: findReferring(migration.tables, table), classes }
   const named = await refuseAsProblem(() =>
     draft.thread.ask('columns', {
       ...known,
