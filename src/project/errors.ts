@@ -134,12 +134,6 @@ export const errors = defineErrors({
     message: '{folder} is not empty ({count})',
     hint: 'Choose another folder, or add --force to write only the missing files.',
   },
-  WP_PROJECT_OVERWRITES: {
-    kind: 'user',
-    status: 409,
-    message: 'The deployment would undo {count} made in the backend',
-    hint: '{hint}',
-  },
   WP_PROJECT_PULL_NOTHING: {
     kind: 'user',
     status: 500,

@@ -73,6 +73,12 @@ export const errors = defineErrors({
     message: '{method} {path} would fail: {problem}{more}',
     hint: 'Correct the config of the action, or change the table, and try again.',
   },
+  WP_RELEASE_OVERWRITES: {
+    kind: 'user',
+    status: 409,
+    message: 'The deployment would undo {count} made in the backend; nothing was changed',
+    hint: '{hint}',
+  },
   WP_RELEASE_VARIABLES: {
     kind: 'user',
     status: 409,

@@ -1,7 +1,7 @@
 // The same rules hold whichever way a release becomes active: a table of rules and ways.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { version } from '../../src/kit/index.ts'
+import { sha256, version } from '../../src/kit/index.ts'
 import { everything, type Consent, type ReleaseRule } from '../../src/operate/index.ts'
 import { loadActiveId } from '../../src/release/index.ts'
 import { isLong } from '../support/forms.ts'
@@ -13,6 +13,7 @@ const codes: Readonly<Record<ReleaseRule, string>> = {
   droppedMigrations: 'WP_RELEASE_MIGRATIONS_DROPPED',
   incompatibleMigrations: 'WP_RELEASE_BREAKING',
   failingActions: 'WP_RELEASE_ACTION',
+  overwrittenChanges: 'WP_RELEASE_OVERWRITES',
   pendingMigrations: 'WP_RELEASE_MIGRATIONS_PENDING',
   missingVariables: 'WP_RELEASE_VARIABLES',
   breakingChanges: 'WP_RELEASE_BREAKING_CHANGES',
@@ -59,6 +60,12 @@ const nextMigration = (text: (table: string) => string) => {
 
 const yes: Consent = { isConfirmed: true }
 const forced: Consent = { allowBreaking: true }
+
+/** Publishes another definition in the backend. */
+const publishEdit = async () => {
+  const edited = yml(events('a', 'c'))
+  assert.equal(await opened.ways['publish']!.activate(edited, { consent: everything }), activated)
+}
 
 for (const [name, way] of Object.entries(opened.ways)) {
   const isRollback = way.isRollback === true
@@ -136,6 +143,17 @@ for (const [name, way] of Object.entries(opened.ways)) {
       await attempt(yml(events('a')), next, tries, async () => void (await addServer(way, version, 'HOME')))
     })
 
+    test('a deployment undoes changes made in the backend only with their own permission', async () => {
+      if (!name.startsWith('deploy')) return // the others continue from these changes, or are meant to undo them
+      const code = codeOf('overwrittenChanges')
+      const tries: readonly Try[] = [
+        [{}, code],
+        [{ ...everything, overwriteBackend: false }, code],
+        [{ ...yes, overwriteBackend: true }, activated],
+      ]
+      await attempt(yml(events('a')), yml(events('a', 'b')), tries, publishEdit)
+    })
+
     test('nothing becomes active that a live server is too old for', async () => {
       const live = async () => void (await addServer(way, '0.0.1', ''))
       await attempt(yml(events('a')), yml(events('a', 'b')), [[everything, codeOf('olderServers')]], live)
@@ -188,8 +206,8 @@ describe('a server, for a client that does not judge', () => {
       .innerJoin('waypost_release as release', 'release.id', 'active.release_id')
       .select('release.manifest')
       .executeTakeFirstOrThrow()
-    const before = await loadActiveId(world.system)
     return async (more: object) => {
+      const before = await loadActiveId(world.system)
       const json = { protocol: 2, manifest: JSON.parse(manifest), ...more }
       const { status, body } = await world.call('POST /deploy', { json })
       assert.equal((await loadActiveId(world.system)) === before, status !== 200)
@@ -204,6 +222,18 @@ describe('a server, for a client that does not judge', () => {
       assert.deepEqual([status, code], [409, forbidden])
     }
     assert.equal((await send({ allow_breaking: true })).code, activated)
+  })
+
+  test('refuses to undo changes made in the backend, unless the client says so', async () => {
+    const base = yml(events('a'))
+    const send = await openSending(base, yml(events('a', 'b')))
+    await publishEdit()
+    const refused = await send({ allow_breaking: true })
+    assert.deepEqual([refused.status, refused.code], [409, codeOf('overwrittenChanges')])
+    // Its files are those of the last deployment: they lack what was published, too.
+    const files = { 'waypost.yml': sha256(base['waypost.yml']) }
+    assert.equal((await send({ allow_breaking: true, files })).code, codeOf('overwrittenChanges'))
+    assert.equal((await send({ allow_breaking: true, accept_access: true, overwrite_backend: true })).code, activated)
   })
 
   test('refuses new warnings about access, unless the client says that they are accepted', async () => {

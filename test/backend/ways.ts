@@ -72,8 +72,9 @@ export async function openWays() {
     await rm(folder, { recursive: true, force: true })
     await writeFiles(folder, files)
     const { isConfirmed = false, allowBreaking = false, allowMissing = false, migrate = false } = consent
-    const allowed = { isConfirmed, allowBreaking, allowMissing, migrate }
-    const options = { folder, variables: environmentOf(world), by: 'ann', overwriteBackend: true, against, ...allowed }
+    const { overwriteBackend = false } = consent
+    const allowed = { isConfirmed, allowBreaking, allowMissing, overwriteBackend, migrate }
+    const options = { folder, variables: environmentOf(world), by: 'ann', against, ...allowed }
     return deployProject({ ...options, ...more }).then(() => activated, codeOf)
   }
   /** Makes a release active on the server to copy from. */

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { ClassCatalog } from '../../definition/index.ts'
 import { makeBareEnvironment, urlOfModule } from '../../kit/index.ts'
 import { errors } from '../errors.ts'
-import type { NextResult, ReadResult, ReadTask } from './body-worker.ts'
+import type { CompareResult, CompareTask, NextResult, ReadResult, ReadTask, Task } from './body-worker.ts'
 
 export interface ThreadLimits {
   /** Time limit for one body. */
@@ -18,6 +18,7 @@ export interface ThreadLimits {
  */
 export interface RunTask {
   (task: ReadTask): Promise<ReadResult>
+  (task: CompareTask): Promise<CompareResult>
   (task: 'next'): Promise<NextResult>
 }
 
@@ -58,7 +59,7 @@ export class BodyThread {
     try {
       signal.throwIfAborted()
       signal.addEventListener('abort', stop)
-      const ask = async (task: ReadTask | 'next') => {
+      const ask = async (task: Task) => {
         signal.throwIfAborted()
         return this.#ask(task)
       }
@@ -108,7 +109,7 @@ export class BodyThread {
     else this.#queue.delete(client)
   }
 
-  async #ask(task: ReadTask | 'next'): Promise<unknown> {
+  async #ask(task: Task): Promise<unknown> {
     const worker = (this.#worker ??= this.#startWorker())
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const { timeoutMs } = this.#limits
@@ -120,7 +121,7 @@ export class BodyThread {
     }
     const ended = (code: number) => reject(new Error(`The thread that reads bodies ended with ${code}`))
     worker.once('message', resolve).once('error', failed).once('exit', ended)
-    worker.postMessage(task, task === 'next' ? [] : [task.bytes.buffer as ArrayBuffer])
+    worker.postMessage(task, task !== 'next' && 'bytes' in task ? [task.bytes.buffer as ArrayBuffer] : [])
     try {
       return await promise
     } catch (error) {

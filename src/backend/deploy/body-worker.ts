@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { parentPort, workerData } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
-import type { ClassCatalog } from '../../definition/index.ts'
+import type { ClassCatalog, OverwrittenPlace, Versions } from '../../definition/index.ts'
 import {
   clearBareEnvironment,
   findForbiddenKey,
@@ -40,6 +40,18 @@ export interface ReadTask {
   /** The manifest of the active release, with which a manifest is compared; undefined if there is none. */
   readonly active?: string | undefined
 }
+
+/** Compares the definition files of a release with those that it would replace. */
+export interface CompareTask {
+  readonly versions: Versions
+}
+
+export interface CompareResult {
+  readonly overwritten?: readonly OverwrittenPlace[]
+  readonly failure?: SerializedError
+}
+
+export type Task = ReadTask | CompareTask | 'next'
 
 /** The result of reading a body. Artifacts are then fetched with `next`, in batches. */
 export interface ReadResult {
@@ -79,11 +91,15 @@ const { classes } = workerData as { readonly classes: ClassCatalog }
 let checkedArtifacts: Artifact[] = []
 const batchLength = 1024 * 1024
 
-parentPort!.on('message', async (task: ReadTask | 'next') => {
-  const result: ReadResult | NextResult = task === 'next' ? takeBatch() : await read(task)
+parentPort!.on('message', async (task: Task) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, no window
-  parentPort!.postMessage(result)
+  parentPort!.postMessage(await perform(task))
 })
+
+async function perform(task: Task): Promise<ReadResult | CompareResult | NextResult> {
+  if (task === 'next') return takeBatch()
+  return 'versions' in task ? compare(task) : read(task)
+}
 
 function takeBatch(): NextResult {
   const artifacts: Artifact[] = []
@@ -104,10 +120,23 @@ async function read({ bytes, isCompressed, limit, content, active }: ReadTask): 
     const kept = files === undefined ? {} : { files: readFiles(files) }
     return { body, manifest: await readManifest(manifest, active), ...kept }
   } catch (error) {
-    if (!isWaypostError(error)) throw error
-    const { code, kind, status, message, hint } = error
-    return { body, failure: { code, kind, status, message, hint } }
+    return { body, failure: serialize(error) }
   }
+}
+
+async function compare({ versions }: CompareTask): Promise<CompareResult> {
+  const { listOverwritten } = await import('../../definition/index.ts') // few deployments need it
+  try {
+    return { overwritten: listOverwritten(versions) }
+  } catch (error) {
+    return { failure: serialize(error) }
+  }
+}
+
+function serialize(error: unknown): SerializedError {
+  if (!isWaypostError(error)) throw error
+  const { code, kind, status, message, hint } = error
+  return { code, kind, status, message, hint }
 }
 
 /** @throws WP_BACKEND_BODY, WP_BACKEND_BODY_SIZE */

@@ -176,7 +176,8 @@ function mountDeploying(app: FastifyInstance, { receiver, reader, ...sources }: 
     const active = await loadActiveRow(sources.system)
     const { body, manifest, files } = await reader.manifest(request, ActivateBody, active)
     const actor = await findActor(sources.system, request)
-    const activation = await receiver.activate(manifest, { ...body, files, active }, actor)
+    const listOverwritten = reader.listOverwritten(request)
+    const activation = await receiver.activate(manifest, { ...body, files, active, listOverwritten }, actor)
     request.log.info(
       { audit: { ...logged(actor), release: shortId(activation.id), activated: activation.activated } },
       'release deployed over HTTP',

@@ -47,6 +47,8 @@ export const ActivateBody = Type.Object(
     allow_missing: Type.Optional(Type.Boolean()),
     /** Activate although the release has warnings about access that the active one does not have. */
     accept_access: Type.Optional(Type.Boolean()),
+    /** Activate although changes that were made in the backend since the last deployment from a folder are undone. */
+    overwrite_backend: Type.Optional(Type.Boolean()),
     // Printed on terminals, so it must not contain invisible characters or change the text around it.
     message: Type.Optional(Type.String({ maxLength: 500, pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]*$' })),
   },

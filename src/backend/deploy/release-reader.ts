@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
-import type { ClassCatalog } from '../../definition/index.ts'
+import type { ClassCatalog, OverwrittenPlace, Versions } from '../../definition/index.ts'
 import { WaypostError, version } from '../../kit/index.ts'
 import {
   assertServable,
@@ -18,6 +18,8 @@ import { UnparsedBody } from './read-bodies.ts'
 
 /** Reads the bodies of deployments in threads. */
 export interface ReleaseReader {
+  /** Compares definition files for a request. */
+  listOverwritten(request: FastifyRequest): ListOverwritten
   /** Reads a body without a manifest. @throws WP_BACKEND_BODY and other errors of bodies */
   plain<Body extends TSchema>(request: FastifyRequest, schema: Body): Promise<Static<Body>>
   /**
@@ -35,6 +37,9 @@ export interface ReleaseReader {
    */
   artifacts<Result>(request: FastifyRequest, keep: (sent: SentArtifacts) => Promise<Result>): Promise<Result>
 }
+
+/** Lists what changed in the definition files in the backend and would be undone. @throws WP_DEFINITION_EDIT_REFUSED */
+export type ListOverwritten = (versions: Versions) => Promise<readonly OverwrittenPlace[]>
 
 export interface SentArtifacts {
   readonly count: number
@@ -64,6 +69,12 @@ export function openReleaseReader(classes: ClassCatalog): ReleaseReader {
   }
 
   return {
+    listOverwritten: (request) => (versions) =>
+      use(request, async (ask) => {
+        const { overwritten = [], failure } = await ask({ versions })
+        if (failure !== undefined) throw deserializeError(failure)
+        return overwritten
+      }),
     plain: (request, schema) =>
       use(request, async (ask) => (await read(request, schema, { ask, content: 'neither' })).body),
     manifest: (request, schema, row) =>

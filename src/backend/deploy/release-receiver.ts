@@ -6,7 +6,7 @@ import {
   type ReleaseFacts,
   type RollbackSurvey,
 } from '../../operate/index.ts'
-import type { Texts } from '../../definition/index.ts'
+import type { OverwrittenPlace, Texts } from '../../definition/index.ts'
 import { isWaypostError, shortId } from '../../kit/index.ts'
 import {
   activateSerialized,
@@ -20,6 +20,7 @@ import {
   isChangedSinceGit,
   loadSentFiles,
   loadForRelease,
+  loadPublishedFiles,
   rollBack,
   storeUploads,
   withoutManifest,
@@ -39,7 +40,7 @@ import type { SentManifest } from './body-worker.ts'
 import { releaseLimits } from './limits.ts'
 import { rollBackToDraft } from '../publish/roll-back-to-draft.ts'
 import type { ActivateRequest, RanMigration, RollbackRequest } from './protocol.ts'
-import type { SentArtifacts } from './release-reader.ts'
+import type { ListOverwritten, SentArtifacts } from './release-reader.ts'
 
 export interface ReceiverSources {
   readonly system: System
@@ -92,6 +93,7 @@ export interface ReleaseReceiver {
     how: Omit<ActivateRequest, 'protocol' | 'manifest' | 'files'> & {
       readonly active: ActiveRow | undefined
       readonly files?: FileHashes | undefined
+      readonly listOverwritten: ListOverwritten
     },
     actor: KnownActor,
   ): Promise<Activation>
@@ -132,9 +134,11 @@ export function openReleaseReceiver({ system, ...sources }: ReceiverSources): Re
       return exposeErrors(() => sources.migrate({ manifest, artifacts }))
     },
     async activate(manifest, { active, message, against, commit, kind, files: sent, ...allowed }, { by, ...actor }) {
-      const facts = await survey(manifest, active)
+      const known = await survey(manifest, active)
+      const facts = { ...known, overwritten: await findOverwritten(system, sent, allowed.listOverwritten) }
       const { allow_breaking: allowBreaking, allow_missing: allowMissing, accept_access: acceptAccess } = allowed
-      const consent = { isConfirmed: true, allowBreaking, allowMissing, acceptAccess }
+      const { overwrite_backend: overwriteBackend } = allowed
+      const consent = { isConfirmed: true, allowBreaking, allowMissing, acceptAccess, overwriteBackend }
       const options = { by, actor, message, against, commit, ...(kind && { kind }) }
       const activation = await activateJudged({ facts, consent }, options, async (bound) => {
         const written = { id: manifest.id, manifest: manifest.text, artifacts: await load(system, manifest) }
@@ -185,6 +189,22 @@ async function loadFilesOf(system: System, hashes: FileHashes): Promise<readonly
   const [first] = missing
   if (first === undefined) return files
   throw errors.WP_BACKEND_ARTIFACTS_MISSING({ count: missing.length, first: shortId(first) })
+}
+
+/**
+ * Lists the changes of the backend that the release does not have.
+ * @param sent the definition files of the release; without them, it has none
+ */
+async function findOverwritten(
+  system: System,
+  sent: FileHashes = {},
+  listOverwritten: ListOverwritten,
+): Promise<readonly OverwrittenPlace[]> {
+  if (!(await isChangedSinceGit(system))) return []
+  const published = await loadPublishedFiles(system)
+  const toTexts = (files: readonly DefinitionFile[] = []) => new Map(files.map(({ path, content }) => [path, content]))
+  const [base, theirs] = [toTexts(published?.inGit?.files), toTexts(published?.files)]
+  return listOverwritten({ base, theirs, mine: toTexts(await loadFilesOf(system, sent)) })
 }
 
 /** Converts errors of migrations and connections, so that deployers see them. A status of 500 would hide them. */

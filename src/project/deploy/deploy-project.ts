@@ -2,7 +2,6 @@ import { systemClock } from '../../kit/index.ts'
 import { awaitServers, type Activation, type ServerOutcome } from '../../release/index.ts'
 import type { AppliedMigration } from '../../host/index.ts'
 import { activateJudged, assertAllowed, judgeRelease, type Consent, type Judgement } from '../../operate/index.ts'
-import { errors } from '../errors.ts'
 import { assertActionsFit, withPlan, type DeployPlan, type DeploymentContext, type PlanOptions } from './make-plan.ts'
 import type { Upload } from './target.ts'
 
@@ -53,19 +52,13 @@ export interface Deployment extends DeployPlan {
 /**
  * Builds the project and activates it at the target, atomically. An unchanged project changes nothing.
  * @returns undefined if it was not confirmed
- * @throws WP_PROJECT_BROKEN, WP_PROJECT_ACTIONS, WP_PROJECT_OVERWRITES, WP_RELEASE_SUPERSEDED, and the problems of
+ * @throws WP_PROJECT_BROKEN, WP_PROJECT_ACTIONS, WP_RELEASE_SUPERSEDED, and the problems of
  * `judgeRelease`
  */
 export async function deployProject(options: DeployOptions): Promise<Deployment | undefined> {
   return withPlan({ ...options, isDeployment: true }, async (planning) => {
     const { plan } = planning
     if (plan.id !== plan.active?.id || plan.filesChanged || plan.changedSinceGit) options.onPlan?.(plan)
-    const { length } = plan.overwritten
-    if (length > 0 && options.overwriteBackend !== true)
-      throw errors.WP_PROJECT_OVERWRITES({
-        count: length === 1 ? '1 change' : `${length} changes`,
-        hint: plan.overwriteHint ?? '',
-      })
     return (await confirmPlan(plan, options)) ? applyPlan(planning, options) : undefined
   })
 }
@@ -79,8 +72,8 @@ async function confirmPlan(plan: DeployPlan, options: DeployOptions): Promise<bo
   return true
 }
 
-function consentOf({ isConfirmed, allowBreaking, allowMissing, migrate }: DeployOptions): Consent {
-  return { isConfirmed, allowBreaking, allowMissing, acceptAccess: isConfirmed, migrate }
+function consentOf({ isConfirmed, allowBreaking, allowMissing, overwriteBackend, migrate }: DeployOptions): Consent {
+  return { isConfirmed, allowBreaking, allowMissing, overwriteBackend, acceptAccess: isConfirmed, migrate }
 }
 
 async function applyPlan(planning: DeploymentContext, options: DeployOptions): Promise<Deployment> {
@@ -89,14 +82,14 @@ async function applyPlan(planning: DeploymentContext, options: DeployOptions): P
   const upload = await target.upload(deployable, plan.missingArtifacts)
   if (upload !== undefined) options.onUploaded?.({ ...upload, of: release.artifacts.length + files.length })
   const migrated = await runMigrations(planning, options)
-  const { by, message, against, allowBreaking, allowMissing } = options
+  const { by, message, against, allowBreaking, allowMissing, overwriteBackend } = options
   // What needed a yes has it by now.
   const consent = consentOf({ ...options, isConfirmed: true })
   const judged = { facts: { ...plan, pendingMigrations: [] }, consent }
   const acceptAccess = plan.accessWarnings.length > 0
   const activation = await activateJudged(
     judged,
-    { by, message, against, allowBreaking, allowMissing, acceptAccess, files, commit, kind },
+    { by, message, against, allowBreaking, allowMissing, overwriteBackend, acceptAccess, files, commit, kind },
     (bound) => target.activate(release, bound),
   )
   options.onActivated?.(activation)

@@ -78,10 +78,17 @@ export async function openSystemTarget(options: {
       const host = await withConnections(release.manifest)
       return migrateRelease({ host, release, plugins: await loadReleasePlugins(host, release), ...listener })
     },
-    async activate(release, { allowBreaking: _, allowMissing: _missing, acceptAccess: _accepted, ...activation }) {
+    async activate(release, options) {
+      const {
+        allowBreaking: _,
+        allowMissing: _missing,
+        acceptAccess: _accepted,
+        overwriteBackend: _undone,
+        ...given
+      } = options
       await openIdentity(opened)
       await storeFact(system, 'origin', 'production')
-      return activateRelease(system, release, { ...activation, actor: { how: 'command', name: activation.by } })
+      return activateRelease(system, release, { ...given, actor: { how: 'command', name: given.by } })
     },
     surveyRollback: (beginning) => surveyRollback(opened, beginning),
     async rollBack(id, { keepDraft, allowBreaking: _, allowMissing: _missing, ...given }) {

@@ -33,6 +33,7 @@ export interface Allowed {
   readonly allowBreaking?: boolean | undefined
   readonly allowMissing?: boolean | undefined
   readonly acceptAccess?: boolean | undefined
+  readonly overwriteBackend?: boolean | undefined
 }
 
 export interface MigrationListener {

@@ -1,3 +1,4 @@
+import type { OverwrittenPlace } from '../../../definition/index.ts'
 import type { FailingAction } from '../../../host/index.ts'
 import type { ReleaseDifference, LiveServer, MissingVariable, StoredRelease } from '../../../release/index.ts'
 import type { Rollbacks } from './find-rollbacks.ts'
@@ -23,6 +24,10 @@ export interface ReleaseFacts extends ReleaseDifference {
   readonly unheldScopes: readonly string[]
   /** Which earlier releases a rollback can still return to afterwards. */
   readonly rollbacks: Rollbacks
+  /** Only of a deployment: what was changed in the backend since the files were last in Git, and the release does not have. */
+  readonly overwritten?: readonly OverwrittenPlace[]
+  /** How to keep or undo these changes, if that depends on the project. */
+  readonly overwriteHint?: string | undefined
   /** Only of a rollback: it runs and reverts no migrations. */
   readonly rollback?: {
     /** Migrations that have run since, and that break code which was written before them. */

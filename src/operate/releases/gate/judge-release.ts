@@ -12,6 +12,8 @@ export interface Consent {
   readonly acceptAccess?: boolean | undefined
   /** Live servers may lack variables, which are set afterwards. Until then, these servers keep serving the previous release. */
   readonly allowMissing?: boolean | undefined
+  /** Changes that were made in the backend may be undone. */
+  readonly overwriteBackend?: boolean | undefined
   /** Pending migrations run first. */
   readonly migrate?: boolean | undefined
 }
@@ -22,6 +24,7 @@ export const everything: Consent = {
   allowBreaking: true,
   acceptAccess: true,
   allowMissing: true,
+  overwriteBackend: true,
   migrate: true,
 }
 
@@ -45,6 +48,9 @@ type Rule = (facts: ReleaseFacts, consent: Consent) => Omit<Objection, 'rule'> |
 
 const refuse = (problem: WaypostError) => ({ verdict: 'refused', problem }) as const
 
+const keepHint =
+  'Run waypost pull to apply these changes to the project. To undo them, add --overwrite-backend to the command, or "overwrite_backend" to the request.'
+
 /** In the order in which they are reported: first what no consent allows. */
 const rules = {
   olderServers({ id, built, olderServers }) {
@@ -66,6 +72,10 @@ const rules = {
     const { length } = failingActions
     const more = length === 1 ? '' : ` (and ${length - 1} more)`
     return refuse(errors.WP_RELEASE_ACTION({ method: first.method, path: first.path, problem: first.message, more }))
+  },
+  overwrittenChanges({ overwritten: { length } = [], overwriteHint: hint = keepHint }, { overwriteBackend }) {
+    if (length === 0 || overwriteBackend === true) return undefined
+    return refuse(errors.WP_RELEASE_OVERWRITES({ count: length === 1 ? '1 change' : `${length} changes`, hint }))
   },
   pendingMigrations({ id, rollback, pendingMigrations }, { migrate }) {
     const names = pendingMigrations.join(', ')
@@ -101,6 +111,9 @@ const rules = {
   },
 } satisfies Record<string, Rule>
 
+/** Activating the active release again changes nothing for callers and servers, but it could change its files or databases. */
+const rulesOfActive = new Set(['overwrittenChanges', 'pendingMigrations', 'droppedMigrations'])
+
 /**
  * Decides whether a release may become active. Every way to activate one asks here, and again in `activateJudged`:
  * `deploy` to System or to a server, `deploy --from`, publishing, rollbacks, and a save in `dev`.
@@ -108,8 +121,7 @@ const rules = {
 export function judgeRelease(facts: ReleaseFacts, consent: Consent): Judgement {
   const isActive = facts.id === facts.active?.id
   const objections = Object.entries(rules).flatMap(([rule, find]: [string, Rule]) => {
-    // Activating the active release again changes nothing for callers and servers.
-    if (isActive && rule !== 'pendingMigrations' && rule !== 'droppedMigrations') return []
+    if (isActive && !rulesOfActive.has(rule)) return []
     const found = find(facts, consent)
     return found === undefined ? [] : [{ rule: rule as ReleaseRule, ...found }]
   })

@@ -107,6 +107,7 @@ export async function openRemoteTarget({ url, variables }: RemoteTargetOptions):
         ...(allowed.allowBreaking === true ? { allow_breaking: true } : {}),
         ...(allowed.allowMissing === true ? { allow_missing: true } : {}),
         ...(allowed.acceptAccess === true ? { accept_access: true } : {}),
+        ...(allowed.overwriteBackend === true ? { overwrite_backend: true } : {}),
       }
       const activate = () => client.post<ActivateResponse>(paths.releases, request, { timeoutMs: activateTimeoutMs })
       const response = await retryAfterUpload(activate, () => uploadAll({ release, files }))
