@@ -65,6 +65,12 @@ export async function listOwnTokens({ db }: System, page: TokenPage): Promise<re
   }))
 }
 
+/** Whether a row follows the cursor: newest first, then by id. The first condition lets the database use the index. */
+function isBehind({ createdAt, id }: TokenCursor, created: string, own: string) {
+  const [at, of] = [sql.ref(created), sql.ref(own)]
+  return sql<boolean>`${at} <= ${createdAt} and (${at} < ${createdAt} or ${of} > ${id})`
+}
+
 /** Reads only one page by the index, because a client can have a very large number of tokens. */
 function selectTokens(db: System['db'], { userId, now, limit, after }: TokenPage) {
   return db
@@ -81,11 +87,7 @@ function selectTokens(db: System['db'], { userId, now, limit, after }: TokenPage
     .where('user_id', '=', userId)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', now)
-    .$if(after !== undefined, (query) =>
-      query
-        .where('created_at', '<=', after!.createdAt)
-        .where(({ or, eb }) => or([eb('created_at', '<', after!.createdAt), eb('jti', '>', after!.id)])),
-    )
+    .$if(after !== undefined, (query) => query.where(isBehind(after!, 'created_at', 'jti')))
     .orderBy('created_at', 'desc')
     .orderBy('jti')
     .limit(limit)
@@ -103,11 +105,7 @@ function selectFamilies(db: System['db'], { userId, now, after }: TokenPage) {
     .where('family.expires_at', '>', now)
     .where('refresh.used_at', 'is', null)
     .where('refresh.expires_at', '>', now)
-    .$if(after !== undefined, (query) =>
-      query
-        .where('family.created_at', '<=', after!.createdAt)
-        .where(({ or, eb }) => or([eb('family.created_at', '<', after!.createdAt), eb('family.id', '>', after!.id)])),
-    )
+    .$if(after !== undefined, (query) => query.where(isBehind(after!, 'family.created_at', 'family.id')))
     .where(({ exists, not, selectFrom, ref }) =>
       not(
         exists(
