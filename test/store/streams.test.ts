@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { sql, type Kysely } from 'kysely'
+import { CompiledQuery, sql, type Kysely } from 'kysely'
 import type { PostgresDatabase } from '../../src/store/sql/postgres-dialect.ts'
 import { describeEachDatabase, type AnyTables } from './each-database.ts'
 
 type Failure = Error & { readonly code?: string; readonly statement?: string }
 
-describeEachDatabase('a stream that fails', ({ kind, open }) => {
+describeEachDatabase('a query or a stream that fails', ({ kind, open }) => {
   let opened: Awaited<ReturnType<typeof open>>
   let db: Kysely<AnyTables>
   before(async () => {
@@ -24,6 +24,10 @@ describeEachDatabase('a stream that fails', ({ kind, open }) => {
     for await (const row of query.stream(1)) seen.push(row)
   }
 
+  async function runOne(own: Kysely<AnyTables>, text: string) {
+    await own.executeQuery(CompiledQuery.raw(text))
+  }
+
   const parsed = kind === 'sqlite' ? sql`json(data)` : sql`data::json`
   for (const isInside of [false, true]) {
     const run = (work: (db: Kysely<AnyTables>) => Promise<void>) =>
@@ -38,6 +42,16 @@ describeEachDatabase('a stream that fails', ({ kind, open }) => {
         return true
       })
     })
+
+    for (const limit of ['', '/* at most 100 bytes */ '])
+      test(`names its statement and the code that runs it${limit && ' with a limit'}${where}`, async () => {
+        const failed = run((own) => runOne(own, `${limit}select * from nothing`))
+        await assert.rejects(failed, ({ statement, stack }: Failure) => {
+          assert.equal(statement, `${limit}select * from nothing`)
+          assert.match(stack ?? '', /at (async )?runOne \(.*streams\.test\.ts/)
+          return true
+        })
+      })
 
     test(`names its statement and the code that reads it, after the first rows${where}`, async () => {
       const seen: unknown[] = []

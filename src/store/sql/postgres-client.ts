@@ -201,12 +201,10 @@ export class BoundClient implements PostgresPoolClient {
     const names = this.#names
     const name = names?.nameOf(text, values)
     const maxBytes = readMaxBytes(text)
-    const send = (config: QueryConfig): Promise<unknown> =>
-      maxBytes === undefined ? this.#client.query(config) : this.#sendLimited(maxBytes, config)
     const run = async (named?: string): Promise<PostgresQueryResult<Row>> => {
       const written = await this.#writeLists({ text, name: named }, values)
       const config = { ...(named !== undefined && { name: named }), text, values: written as unknown[] }
-      return (await this.#watch(text, send(config))) as PostgresQueryResult<Row>
+      return (await this.#watch(text, this.#send(config, maxBytes))) as PostgresQueryResult<Row>
     }
     if (name === undefined) return run()
     const isAlone = !this.#isInTransaction()
@@ -233,10 +231,13 @@ export class BoundClient implements PostgresPoolClient {
     return this.#watch(statement.text, this.#types.writeLists(this.#client, statement, values))
   }
 
-  #sendLimited(maxBytes: number, config: QueryConfig): Promise<unknown> {
+  /** With a callback: V8 keeps results for which `pg` makes the promise until the next full garbage collection. */
+  #send(config: QueryConfig, maxBytes: number | undefined): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const settle = (error: Error | undefined, result: unknown) => (error ? reject(error) : resolve(result))
-      this.#client.query(new LimitedQuery(config, maxBytes, settle))
+      this.#client.query(
+        maxBytes === undefined ? new Query(config, settle as never) : new LimitedQuery(config, maxBytes, settle),
+      )
     })
   }
 
@@ -252,13 +253,8 @@ export class BoundClient implements PostgresPoolClient {
     }
     return {
       read: async (count) => {
-        try {
-          cursor ??= await open()
-          return await this.#watch(text, cursor.read(count))
-        } catch (error) {
-          renewStack(error)
-          throw error
-        }
+        cursor ??= await open()
+        return this.#watch(text, cursor.read(count))
       },
       close: async () => {
         if (cursor !== undefined) await this.#watch(text, Promise.race([cursor.close(), ended]))
@@ -273,6 +269,7 @@ export class BoundClient implements PostgresPoolClient {
     try {
       return await answer
     } catch (error) {
+      renewStack(error)
       throw addStatement(this.#explainFailure(error), sql)
     } finally {
       this.#monitor.end(this.#client)
