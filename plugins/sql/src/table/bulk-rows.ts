@@ -22,19 +22,19 @@ export function makeRowsWriter({ types }: TablePlan, kind: DatabaseKind, use: Bi
   }
   const [start, end] = kind === 'sqlite' ? '[]' : '{}'
   return (rows, columns) => {
-    const parts = columns.map((name) => ({
+    const parts = columns.map((name, index) => ({
       name,
       bind: bindOf(name),
-      prefix: kind === 'sqlite' ? '' : `${JSON.stringify(name)}:`,
+      prefix: (index === 0 ? '' : ',') + (kind === 'sqlite' ? '' : `${JSON.stringify(name)}:`),
     }))
-    const writeRow = (row: Row) => {
-      const values = parts.map(({ name, bind, prefix }) => {
-        const value = Object.hasOwn(row, name) ? bind(row[name]) : null
-        return prefix + writeValue(value)
-      })
-      return `${start}${values.join()}${end}`
+    let text = '['
+    for (const row of rows) {
+      text += text === '[' ? start : `,${start}`
+      for (const { name, bind, prefix } of parts)
+        text += prefix + writeValue(Object.hasOwn(row, name) ? bind(row[name]) : null)
+      text += end
     }
-    return `[${rows.map(writeRow).join()}]`
+    return `${text}]`
   }
 }
 
@@ -47,12 +47,16 @@ function writeValue(value: unknown): string {
   return `[${value.toPostgres().map(writeValue).join()}]`
 }
 
+/** Of the rows of the request: all their values on SQLite, the position and a row as JSON on PostgreSQL. */
 const element = quote('~element')
 const record = quote('~row')
+const [position, json] = [quote('~key'), quote('~json')]
 const item = quote('~item')
 
-/** The position of a row among those of the parameter. */
-export const rowOrder = `${element}."key"`
+/** Returns the position of a row among those of the parameter. */
+export function rowOrder(kind: DatabaseKind): string {
+  return kind === 'sqlite' ? `${element}."key"` : `${record}.${position}`
+}
 
 /** Adds the rows of a request as a table, whose columns `bindBody` then returns. @returns the table */
 export function readRows(
@@ -60,7 +64,7 @@ export function readRows(
   { kind, values, columns }: { kind: DatabaseKind; values: StatementValues; columns: readonly string[] },
 ): string {
   const { types } = plan
-  const rows = values.add(({ list }) => list)
+  const rows = values.add(({ list }) => list!.text)
   if (kind === 'sqlite') {
     values.bodyColumn = (name) => {
       const value = `${element}."value" ->> ${columns.indexOf(name)}`
@@ -71,12 +75,19 @@ export function readRows(
   values.bodyColumn = (name) => {
     const { type, items } = types[name]!
     const property = `'${name.replaceAll("'", "''")}'`
-    if (type === 'json') return `cast(${element}."value" ->> ${property} as json)`
+    if (type === 'json') return `cast(${record}.${json} ->> ${property} as json)`
     // The record would take lists in a list for a list with several dimensions.
-    return items?.type === 'json' ? writeJsonList(`${element}."value" -> ${property}`) : `${record}.${quote(name)}`
+    return items?.type === 'json' ? writeJsonList(`${record}.${json} -> ${property}`) : `${record}.${quote(name)}`
   }
-  const elements = `json_array_elements(cast(${rows} as json)) with ordinality as ${element}("value", "key")`
-  return `${elements} cross join lateral json_populate_record(cast(null as ${quoteTable(plan)}), ${element}."value") as ${record}`
+  const list = `cast(${rows} as json)`
+  const hasJson = columns.some((name) => types[name]!.type === 'json' || types[name]!.items?.type === 'json')
+  // A column for the positions would be the last one, with a name that the table may have.
+  const parts = [
+    `generate_series(1, ${values.add(({ list: sent }) => sent!.length)})`,
+    ...(hasJson ? [`json_array_elements(${list})`] : []),
+    `json_populate_recordset(cast(null as ${quoteTable(plan)}), ${list})`,
+  ]
+  return `rows from (${parts.join(', ')}) as ${record}(${[position, ...(hasJson ? [json] : [])].join(', ')})`
 }
 
 /** Writes a list of PostgreSQL whose elements are JSON, from a list of their texts. */

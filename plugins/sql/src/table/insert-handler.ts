@@ -5,7 +5,7 @@ import { makeRowsInsert } from './insert-rows.ts'
 import { JsonText } from './json-column.ts'
 import type { TablePlan } from './plan.ts'
 import { makeReadAgain } from './read-again.ts'
-import { etagOf, makeResponse, makeRowTexts } from './respond-row.ts'
+import { etagOf, makeResponse, makeRowsText, type RowsText } from './respond-row.ts'
 import { makeAccess, makeDatabaseOpener, makeInput, type Handler, type Row } from './run.ts'
 
 /** Makes the handler of POST. */
@@ -13,7 +13,7 @@ export function makeInsertHandler(plan: TablePlan, kind: DatabaseKind, path: str
   const open = makeDatabaseOpener(plan, kind)
   const accessOf = makeAccess(plan)
   const toResponse = makeResponse(plan)
-  const toTexts = makeRowTexts(plan)
+  const toText = makeRowsText(plan)
   const prepareReading = makeReadAgain(plan, kind)
   const insertRows = makeRowsInsert(plan, kind)
   const children = makeChildrenInsert(plan, kind)
@@ -25,8 +25,8 @@ export function makeInsertHandler(plan: TablePlan, kind: DatabaseKind, path: str
     const inserting: Inserting = { input, access, context }
     if (Array.isArray(request.body)) {
       const inserted = await insertRows(database, { sent: request.body as readonly Row[], ...inserting })
-      const { texts, unfit } = toTexts(await readAgain(inserted, access), context)
-      return context.respond(plan.upsert === undefined ? 201 : 200, new JsonText(`[${texts.join()}]`, unfit))
+      const { text, unfit } = toText(await readAgain(inserted, access), context)
+      return context.respond(plan.upsert === undefined ? 201 : 200, new JsonText(text, unfit))
     }
     const { location } = plan
     const locate = (row: Row) => (location === undefined ? undefined : makeLocation(path, input.params, row[location]))
@@ -38,7 +38,7 @@ export function makeInsertHandler(plan: TablePlan, kind: DatabaseKind, path: str
       const [stored] = (await readAgain([row], access)) as readonly [Row]
       const at = locate(stored)
       // An ETag would not change with the children.
-      return context.respond(201, joinTexts(toTexts([stored], context), added), { location: at })
+      return context.respond(201, joinTexts(toText([stored], context), added), { location: at })
     }
     const { row: inserted, isNew } = await insertRow(plan, database, inserting)
     const [row] = (await readAgain([inserted], access)) as readonly [Row]
@@ -47,9 +47,9 @@ export function makeInsertHandler(plan: TablePlan, kind: DatabaseKind, path: str
   }
 }
 
-/** Returns the JSON of a row with its children. */
-function joinTexts({ texts: [row = '{}'], unfit }: ChildTexts, children: ChildTexts): JsonText {
-  return new JsonText(`${row.slice(0, -1)},${children.texts.join()}}`, unfit ?? children.unfit)
+/** Returns the JSON of a row, which is the only one of its list, with its children. */
+function joinTexts({ text: list, unfit }: RowsText, children: ChildTexts): JsonText {
+  return new JsonText(`${list.slice(1, -2)},${children.texts.join()}}`, unfit ?? children.unfit)
 }
 
 /** Returns the path of a new row: that of the list with its parameters, and the key. */

@@ -61,7 +61,10 @@ export class InsertStatements {
       return isNull.length === 0 ? check : `(${[...isNull, check].join(' or ')})`
     })
     const selected = `select ${Object.values(columns).join(', ')} from ${from}${joinConditions(conditions)}`
-    return this.#end(`(${Object.keys(columns).map(quote).join(', ')}) ${selected} order by ${rowOrder}`, change)
+    return this.#end(
+      `(${Object.keys(columns).map(quote).join(', ')}) ${selected} order by ${rowOrder(this.#kind)}`,
+      change,
+    )
   }
 
   /** Returns the expression of each column of a new row. */

@@ -40,7 +40,7 @@ export function makeReadAgain(plan: TablePlan, kind: DatabaseKind) {
           ? database.run(`again ${access.join()}`, (writer) => writer.readAgain(access), { ...input, identity: first })
           : database.run(`rows again ${access.join()}`, (writer) => writer.readRowsAgain(access), {
               ...input,
-              list: writeRows(rows, identity),
+              list: { text: writeRows(rows, identity), length: rows.length },
             })
       const stored = await reading.catch((error: unknown) => {
         if (database.isTransaction) throw error // nothing is committed

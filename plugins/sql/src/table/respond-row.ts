@@ -22,25 +22,25 @@ export function makeResponse(plan: TablePlan): (row: Row, context: Context) => R
   }
 }
 
-interface RowTexts {
-  readonly texts: readonly string[]
+export interface RowsText {
+  /** The JSON of the list. */
+  readonly text: string
   /** The column of a value that is null because it does not fit its type. */
   readonly unfit: string | undefined
 }
 
-/** Returns a function that writes the JSON of rows with some of their columns. */
-export function makeRowTexts(
+/** Returns a function that writes rows with some of their columns as JSON. It changes the rows. */
+export function makeRowsText(
   plan: TablePlan,
   columns = plan.columns,
-): (rows: readonly Row[], context: Context) => RowTexts {
-  const toResponse = makeRowResponse(plan)
-  const pick = (row: Row) => JSON.stringify(Object.fromEntries(columns.map((name) => [name, row[name]])))
-  const write = makeRowWriter({ ...plan, columns }) ?? pick
-  const extras = listExtras(plan)
+): (rows: readonly Row[], context: Context) => RowsText {
+  const toResponse = makeRowResponse({ ...plan, columns })
+  const write = makeRowWriter({ ...plan, columns })
+  const extras = [...listExtras(plan), ...plan.columns.filter((name) => !columns.includes(name))]
   return (rows, context) => {
     let unfit: string | undefined
     for (const row of rows) unfit = toResponse(row, extras, context) ?? unfit
-    return { texts: rows.map((row) => write(row)), unfit }
+    return { text: write === undefined ? JSON.stringify(rows) : `[${rows.map((row) => write(row)).join()}]`, unfit }
   }
 }
 

@@ -3,6 +3,12 @@ import type { PlanColumn, Source, TablePlan } from './plan.ts'
 import { writeCompared } from './time-form.ts'
 import { makeBind, type Bind, type BindUse } from './values.ts'
 
+/** Rows as the JSON of one parameter, and how many they are. */
+export interface RowsParameter {
+  readonly text: string
+  readonly length: number
+}
+
 /** What the values of a statement come from. */
 export interface Input {
   readonly params: Readonly<Record<string, unknown>>
@@ -13,8 +19,8 @@ export interface Input {
   readonly now: string
   /** The values of the alternatives in the query. */
   readonly alternatives?: readonly unknown[]
-  /** The rows of a request that inserts several, as the JSON of one parameter. */
-  readonly list?: string
+  /** The rows of a request that inserts several. */
+  readonly list?: RowsParameter
   /** What is searched, in the language of the database. */
   readonly search?: string | undefined
   /** The number of rows to read. */

@@ -52,6 +52,17 @@ export function listWritten({ write, types, upsert }: TablePlan, body: Row): rea
   return write.filter((name) => Object.hasOwn(body, name) || (upsert === undefined && !types[name]!.default))
 }
 
+/** Whether a body has the columns that `listWritten` has returned for another one. */
+export function hasWritten({ write, types, upsert }: TablePlan, body: Row, written: readonly string[]): boolean {
+  let index = 0
+  for (const name of write) {
+    const isWritten = Object.hasOwn(body, name) || (upsert === undefined && !types[name]!.default)
+    if (isWritten !== (written[index] === name)) return false
+    if (isWritten) index += 1
+  }
+  return true
+}
+
 /** Names the statement of an insert. */
 export function nameInsert(plan: TablePlan, change: InsertChange): string {
   return `insert ${change.conflict ?? ''} ${nameChange(plan, change)}`

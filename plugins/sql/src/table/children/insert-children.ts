@@ -2,7 +2,7 @@ import type { Context, DatabaseKind } from 'waypost'
 import { makeRowsInsert } from '../insert-rows.ts'
 import { parentParameter, type ChildrenPlan, type TablePlan } from '../plan.ts'
 import { makeReadAgain } from '../read-again.ts'
-import { makeRowTexts } from '../respond-row.ts'
+import { makeRowsText } from '../respond-row.ts'
 import { makeAccess, makeDatabaseOpener, type Row, type TableDatabase } from '../run.ts'
 import type { Input } from '../statement-values.ts'
 
@@ -35,7 +35,7 @@ export function makeChildrenInsert({ children = [] }: TablePlan, kind: DatabaseK
       for (const { child, insert } of inserts) {
         if (!isSent(child, family.input.body)) continue
         const found = await insert(database, family)
-        texts.push(`${JSON.stringify(child.name)}:{"entry":[${found.texts.join()}],"more":false}`)
+        texts.push(`${JSON.stringify(child.name)}:{"entry":${found.text},"more":false}`)
         if (found.unfit !== undefined) unfit = `${child.name}.${found.unfit}`
       }
       return { texts, unfit }
@@ -55,15 +55,15 @@ function makeInsert({ name, own, plan, columns }: ChildrenPlan, kind: DatabaseKi
   const accessOf = makeAccess(plan)
   const insertRows = makeRowsInsert(plan, kind)
   const prepareReading = makeReadAgain(plan, kind)
-  const toTexts = makeRowTexts(plan, columns)
+  const toText = makeRowsText(plan, columns)
   return async (within: TableDatabase, { parent, input, context }: Family) => {
     const sent = input.body[name] as readonly Row[]
-    if (sent.length === 0) return { texts: [], unfit: undefined }
+    if (sent.length === 0) return { text: '[]', unfit: undefined }
     const database = open(context, within)
     const access = accessOf(context.principal)
     const childInput = { ...input, params: { ...input.params, [parentParameter]: parent[own] }, body: {} }
     const readAgain = await prepareReading(database, childInput, context)
     const inserted = await insertRows(database, { sent, input: childInput, access, context, at: [name] })
-    return toTexts(await readAgain(inserted, access), context)
+    return toText(await readAgain(inserted, access), context)
   }
 }
