@@ -12,15 +12,19 @@ export type OnConflict = 'ignore' | 'change'
 
 export interface InsertChange extends ChangeCondition {
   readonly conflict?: OnConflict | undefined
+  /** Whether the statement fails unless it inserts all rows. Only on PostgreSQL, and not if the table has rules. */
+  readonly isWhole?: boolean
 }
+
+const inserted = quote(`${extraPrefix}inserted`)
 
 interface InsertParts {
   readonly plan: TablePlan
   readonly kind: DatabaseKind
   readonly values: StatementValues
   readonly rows: RowConditions
-  /** Writes the columns of responses. */
-  readonly returning: () => string
+  /** Write the columns of responses: those of several rows have no version. */
+  readonly returning: { one(): string; many(): string }
 }
 
 /** Writes the statements that add rows. */
@@ -29,7 +33,7 @@ export class InsertStatements {
   readonly #kind: DatabaseKind
   readonly #values: StatementValues
   readonly #rows: RowConditions
-  readonly #returning: () => string
+  readonly #returning: InsertParts['returning']
 
   constructor({ plan, kind, values, rows, returning }: InsertParts) {
     this.#plan = plan
@@ -44,9 +48,9 @@ export class InsertStatements {
     const columns = this.#columns(written)
     const values = Object.values(columns).join(', ')
     const conditions = references.map((one) => this.#rows.reference(one, { written, access, isNew: true }))
-    if (values === '') return this.#end('default values', change)
     const selected = conditions.length === 0 ? `values (${values})` : `select ${values}${joinConditions(conditions)}`
-    return this.#end(`(${Object.keys(columns).map(quote).join(', ')}) ${selected}`, change)
+    const row = values === '' ? 'default values' : `(${Object.keys(columns).map(quote).join(', ')}) ${selected}`
+    return this.#values.end(this.#write(row, change, this.#returning.one()))
   }
 
   /** Adds the rows of the request, in their order. All have the columns `written`, of which there is at least one. */
@@ -61,10 +65,13 @@ export class InsertStatements {
       return isNull.length === 0 ? check : `(${[...isNull, check].join(' or ')})`
     })
     const selected = `select ${Object.values(columns).join(', ')} from ${from}${joinConditions(conditions)}`
-    return this.#end(
-      `(${Object.keys(columns).map(quote).join(', ')}) ${selected} order by ${rowOrder(this.#kind)}`,
-      change,
-    )
+    const rows = `(${Object.keys(columns).map(quote).join(', ')}) ${selected} order by ${rowOrder(this.#kind)}`
+    const insert = this.#write(rows, change, this.#returning.many())
+    if (change.isWhole !== true) return this.#values.end(insert)
+    const length = this.#values.add(({ list }) => list!.length)
+    // A division by zero, unless there are as many rows.
+    const all = `select 1 / cast(count(*) = ${length} as integer) from ${inserted}`
+    return this.#values.end(`with ${inserted} as (${insert}) select * from ${inserted} where (${all}) = 1`)
   }
 
   /** Returns the expression of each column of a new row. */
@@ -80,15 +87,13 @@ export class InsertStatements {
     return columns
   }
 
-  #end(row: string, { access, written, conflict }: InsertChange): Statement {
+  #write(row: string, { access, written, conflict }: InsertChange, returning: string): string {
     const { upsert } = this.#plan
     const isUpsert = upsert !== undefined && conflict !== undefined
     const found = isUpsert ? ` on conflict (${upsert.columns.map(quote).join(', ')}) do ` : ''
     const action = conflict === 'change' ? this.#change(written, access) : 'nothing'
     const unique = (upsert?.columns ?? []).map((name, index) => `, ${quote(name)} as ${quote(uniqueAlias(index))}`)
-    return this.#values.end(
-      `insert into ${writeFrom(this.#plan)} ${row}${isUpsert ? found + action : ''} returning ${this.#returning()}${isUpsert ? unique.join('') : ''}`,
-    )
+    return `insert into ${writeFrom(this.#plan)} ${row}${isUpsert ? found + action : ''} returning ${returning}${isUpsert ? unique.join('') : ''}`
   }
 
   /** What an upsert does with a row that exists, if the caller may change it. */

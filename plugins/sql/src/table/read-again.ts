@@ -19,7 +19,7 @@ export type ReadAgain = (rows: readonly Row[], access: Access) => Promise<readon
 export function makeReadAgain(plan: TablePlan, kind: DatabaseKind) {
   const { identity = [] } = plan
   const asReturned: ReadAgain = async (rows) => rows
-  const writeRows = makeRowsWriter(plan, kind, 'compare')
+  const writeRows = makeRowsWriter(plan, { kind, use: 'compare' })
   const keyOf = (row: Row) => JSON.stringify(identity.map((name) => row[name]))
   let withoutUntil = -Infinity
   let hasTriggers = false
@@ -40,7 +40,7 @@ export function makeReadAgain(plan: TablePlan, kind: DatabaseKind) {
           ? database.run(`again ${access.join()}`, (writer) => writer.readAgain(access), { ...input, identity: first })
           : database.run(`rows again ${access.join()}`, (writer) => writer.readRowsAgain(access), {
               ...input,
-              list: { text: writeRows(rows, identity), length: rows.length },
+              list: { texts: writeRows(rows, identity), length: rows.length },
             })
       const stored = await reading.catch((error: unknown) => {
         if (database.isTransaction) throw error // nothing is committed

@@ -37,6 +37,11 @@ export function isErrorOfRow(error: unknown): boolean {
   return postgresRowError.test(code) || (code === '42501' && routine === 'ExecWithCheckOptions')
 }
 
+/** Whether PostgreSQL cannot run a statement, for example an insert within a query if the table has rules. */
+export function isUnsupported(error: unknown): boolean {
+  return (Object(error) as { readonly code?: unknown }).code === '0A000'
+}
+
 /** Whether PostgreSQL ended a statement because of others that waited for each other. */
 export function isDeadlock(error: unknown): boolean {
   const { code } = Object(error) as { readonly code?: unknown }

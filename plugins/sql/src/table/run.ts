@@ -236,7 +236,7 @@ export function makeRowResponse({ columns, types, table }: RowPlan): RowResponse
   const reported = new Set<string>()
   return (row, extras, context) => {
     const response = row as Record<string, unknown>
-    for (const name of extras) response[name] = undefined
+    for (const name of extras) if (Object.hasOwn(row, name)) response[name] = undefined
     for (const [name, column, read] of reads) if (row[name] !== null) response[name] = read(row[name], column)
     let unfit: string | undefined
     for (const [name, column, isFit] of checks) {

@@ -3,9 +3,9 @@ import type { PlanColumn, Source, TablePlan } from './plan.ts'
 import { writeCompared } from './time-form.ts'
 import { makeBind, type Bind, type BindUse } from './values.ts'
 
-/** Rows as the JSON of one parameter, and how many they are. */
-export interface RowsParameter {
-  readonly text: string
+/** Rows as the values of parameters, and how many they are. */
+export interface RowsInput {
+  readonly texts: readonly string[]
   readonly length: number
 }
 
@@ -20,7 +20,7 @@ export interface Input {
   /** The values of the alternatives in the query. */
   readonly alternatives?: readonly unknown[]
   /** The rows of a request that inserts several. */
-  readonly list?: RowsParameter
+  readonly list?: RowsInput
   /** What is searched, in the language of the database. */
   readonly search?: string | undefined
   /** The number of rows to read. */

@@ -51,7 +51,7 @@ export class StatementWriter {
     this.#values = new StatementValues(plan, kind)
     this.#rows = new RowConditions(plan, kind, this.#values)
     this.#lists = new ListConditions({ plan, kind, values: this.#values, rows: this.#rows })
-    const returning = () => this.#responseColumns()
+    const returning = { one: () => this.#responseColumns(), many: () => this.#rowColumns() }
     this.#inserts = new InsertStatements({ plan, kind, values: this.#values, rows: this.#rows, returning })
     this.#embeds = new EmbedStatements({ plan, kind, values: this.#values, rows: this.#rows })
   }
@@ -196,7 +196,8 @@ export class StatementWriter {
   /** Reads rows again that were just written, by `identity`, in any order. */
   readRowsAgain(access: Access): Statement {
     const { identity = [] } = this.#plan
-    const from = readRows(this.#plan, { kind: this.#kind, values: this.#values, columns: identity })
+    const values = this.#values
+    const from = readRows(this.#plan, { kind: this.#kind, use: 'compare', values, columns: identity })
     const written = identity.map((name) => this.#values.bindBody(name)).join(', ')
     const own = identity.map((name) => this.#values.compared(name)).join(', ')
     const where = joinConditions([`(${own}) in (select ${written} from ${from})`, ...this.#rows.of(access)])
@@ -223,10 +224,13 @@ export class StatementWriter {
     return form === column ? column : `${form} as ${column}`
   }
 
+  /** The columns of a row and its version. */
   #responseColumns(): string {
-    const { columns, version } = this.#plan
-    const selected = columns.map((name) => this.#select(name))
-    if (version !== undefined) selected.push(`${quote(version.column)} as ${quote(versionAlias)}`)
-    return selected.join(', ')
+    const { version } = this.#plan
+    return this.#rowColumns() + (version === undefined ? '' : `, ${quote(version.column)} as ${quote(versionAlias)}`)
+  }
+
+  #rowColumns(): string {
+    return this.#plan.columns.map((name) => this.#select(name)).join(', ')
   }
 }
