@@ -49,7 +49,7 @@ export { planMigrations, type MigrationPlan, type ProjectMigration } from './mig
 export { writeTables } from './migrate/write-tables.ts'
 export { columnTypes } from './sql/column-types.ts'
 export { isCursorOf, listPage, listRows, makeCursor, makePage, whereAfter, type Page, type Sort } from './list-rows.ts'
-export { isOneOf, jsonRows, jsonStrings, nowOnce, readInIndexOrder } from './sql/expressions.ts'
+export { followIndexes, isOneOf, jsonRows, jsonStrings, nowOnce, readInIndexOrder } from './sql/expressions.ts'
 export { makeLock, type LockOptions, type WithLock } from './sql/lock.ts'
 export {
   openPostgres,

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { ConnectionSet } from '../../src/connection/index.ts'
 import type { DispatchOptions } from '../../src/contract/index.ts'
 import { cancelAllPending, makeDispatcher } from '../../src/events/index.ts'
 import { maxMoved, moveDelayed } from '../../src/events/message/delayed.ts'
+import { findMessages } from '../../src/events/message/fan-out.ts'
 import { silentLog } from '../../src/host/migrations/migration-databases.ts'
 import { loadWaitingDeliveries } from '../../src/operate/index.ts'
 import { makeActionContext, type ActionContext } from '../../src/runtime/action-context.ts'
+import { followIndexes, type System } from '../../src/store/index.ts'
 import { isLong } from '../support/forms.ts'
+import { recordQueries } from '../support/recorded-queries.ts'
 import { onBothDatabases, type World } from './world.ts'
 
 const minute = 60_000
@@ -136,6 +139,24 @@ onBothDatabases('a delayed event', (world) => {
     assert.equal(Math.max(...moved, ...rest), maxMoved)
     const sent = await messages(world())
     assert.equal(new Set(sent).size, count)
+  })
+
+  test('is looked for and moved in the order of its index, so that all that wait are not sorted each time', async () => {
+    await addMany(world(), 100)
+    const { system: recorded, queries } = recordQueries(world().system)
+    const system: System = { ...recorded, transaction: (work) => recorded.db.transaction().execute(work) }
+    await findMessages(system, world().catalog)
+    await moveDelayed(system, world().catalog)
+    const reads = queries.filter(({ sql: text }) => text.includes('waypost_delayed'))
+    assert.equal(reads.length, 2)
+    for (const { sql: text, parameters } of reads) {
+      const explain = world().kind === 'sqlite' ? 'explain query plan' : 'explain'
+      const plan = await world().system.transaction(async (trx) => {
+        await followIndexes(world().system, trx)
+        return JSON.stringify(await trx.executeQuery(CompiledQuery.raw(`${explain} ${text}`, [...parameters])))
+      })
+      assert.match(plan, /using (index )?waypost_delayed_due_at_id_index/i)
+    }
   })
 
   test('of many that are due at once does not stand before other events', async () => {

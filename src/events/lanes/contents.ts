@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { isOneOf, jsonRows, nowOnce, type System } from '../../store/index.ts'
+import { isOneOf, jsonRows, nowOnce, readInIndexOrder, type System } from '../../store/index.ts'
 import { eventTerms, isRecipientAllowed } from '../expressions.ts'
 import { isPostable, type Breaker } from './breaker.ts'
 import type { Terms } from './read.ts'
@@ -64,10 +64,12 @@ export async function loadMessages(
 ): Promise<ReadonlyMap<string, Message | null>> {
   const rows = ids.map((id) => [id])
   const bytes = sql`octet_length(m.data)` // does not read a long body
-  const { rows: found } = await sql<{ id: string; event: string; data: string | null }>`
+  const { rows: found } = await readInIndexOrder(system, (db) =>
+    sql<{ id: string; event: string; data: string | null }>`
     select m.id, m.event, case when total <= cast(${Math.max(maxBytes, 0)} as bigint) or total = bytes then m.data end as data from (
       select m.id, sum(${bytes}) over (order by entry.key) as total, ${bytes} as bytes
       from ${jsonRows(system, rows)} join waypost_message m on m.id = entry.value ->> 0
-    ) as sized join waypost_message m on m.id = sized.id`.execute(system.db)
+    ) as sized join waypost_message m on m.id = sized.id`.execute(db),
+  )
   return new Map(found.map(({ id, event, data }) => [id, data === null ? null : { event, data }]))
 }

@@ -180,7 +180,6 @@ async function readFresh(
     from waypost_subscription s where s.id = waiting.id`
   const isUndisturbed = sql`(heads.state is null or not exists (
     select 1 from waypost_message m where m.fanned_out_at is null and '=' || m.event = heads.state and m.id < d.message_id))`
-  const wanted = sql`(select coalesce(heads.take, part.size) from part)`
   const wantedSize = sql`cast(${size} as bigint)`
   const mostWanted = Math.max(size, maxFirst, ...loaded.map(({ take }) => take))
   // The condition costs a quarter of the time if many subscriptions wait, so it is left out where it is useless.
@@ -193,15 +192,16 @@ async function readFresh(
   const unfinished = positions.every(({ from }) => from !== '')
     ? sql`cast(null as text)`
     : sql`(select m.id from waypost_message m where m.fanned_out_at is null order by m.fanned_out_at, m.created_at limit 1)`
-  // On SQLite, a limit cannot depend on the row around it.
-  const [limit, number, isWanted] =
+  const fresh = (limit: RawBuilder<unknown>) => sql`
+    select d.id, d.message_id, d.turn, d.failures, d.lost from waypost_delivery d
+    where d.status = 'pending' and d.due_at = 0 and ${isFreshOf(system, 'd', heads)} and ${isUndisturbed}
+    order by d.lane, d.subscription_id, d.message_id limit ${limit}`
+  // On SQLite, a limit cannot depend on the row around it. Numbers beside it would be those of all that is pending.
+  const found =
     system.kind === 'sqlite'
-      ? [
-          sql`${mostWanted}`,
-          sql`, row_number() over (order by d.message_id) as place`,
-          sql`where one.place <= coalesce(heads.take, (select size from part))`,
-        ]
-      : [wanted, sql``, sql``]
+      ? sql`(select first.*, row_number() over (order by first.message_id) as place from (${fresh(sql`${mostWanted}`)}) as first)
+          as one where one.place <= coalesce(heads.take, (select size from part))`
+      : sql`(${fresh(sql`(select coalesce(heads.take, part.size) from part)`)}) as one`
   const { rows } = await sql<VisitedRow>`
     with recursive start as materialized (
       select cast(value ->> 0 as int) as lane, value ->> 1 as after, value ->> 2 as from_message
@@ -225,11 +225,7 @@ async function readFresh(
         else (${wantedSize} + count(*) - 1) / count(*) end as size from heads
     ), taken as (
       select heads.lane, heads.id, (
-        select ${gather(system)} from (
-          select d.id, d.message_id, d.turn, d.failures, d.lost${number} from waypost_delivery d
-          where d.status = 'pending' and d.due_at = 0 and ${isFreshOf(system, 'd', heads)} and ${isUndisturbed}
-          order by d.lane, d.subscription_id, d.message_id limit ${limit}
-        ) as one ${isWanted}
+        select ${gather(system)} from ${found}
       ) as found from heads
     )
     select waiting.lane, waiting.id, taken.found, ${unfinished} as unfinished,

@@ -2,7 +2,15 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { makeNextId, makeSortedId } from '../../kit/index.ts'
 import { insertRuns, needsData, planRuns } from './plan-runs.ts'
 import type { EventCatalog } from './catalog.ts'
-import { isOneOf, jsonRows, jsonStrings, nowOnce, type System, type SystemTables } from '../../store/index.ts'
+import {
+  followIndexes,
+  isOneOf,
+  jsonRows,
+  jsonStrings,
+  nowOnce,
+  type System,
+  type SystemTables,
+} from '../../store/index.ts'
 import type { Delay } from './delay.ts'
 
 // Events wait in a table of their own until they are due. As messages, they would hold up ordered subscriptions.
@@ -103,12 +111,17 @@ function remove(system: System, changes: readonly DelayedChange[]): RawBuilder<u
  * its listeners are unknown.
  */
 export function isDelayedDue(system: System, catalog: EventCatalog): RawBuilder<boolean> {
-  return sql<boolean>`exists (select 1 from waypost_delayed where ${isDue(system, catalog)})`
+  return sql<boolean>`(${oldestDue(system, catalog, sql`id`)} limit 1) is not null`
 }
 
-function isDue(system: System, catalog: EventCatalog): RawBuilder<boolean> {
+/**
+ * Those that are due, in the order of their index. It must not be searched by event, because all that wait would be read and
+ * sorted each time; the event is therefore an expression.
+ */
+function oldestDue(system: System, catalog: EventCatalog, columns: RawBuilder<unknown>): RawBuilder<unknown> {
   const events = jsonStrings(system, JSON.stringify(Object.keys(catalog)))
-  return sql<boolean>`due_at <= ${nowOnce(system)} and event in ${events}`
+  return sql`select ${columns} from waypost_delayed
+    where due_at <= ${nowOnce(system)} and event || '' in ${events} order by due_at, id`
 }
 
 /** The most that one statement moves. */
@@ -121,36 +134,25 @@ export const maxMoved = 500
  */
 export async function moveDelayed(system: System, catalog: EventCatalog): Promise<number> {
   const ids = Array.from({ length: maxMoved }, () => [makeNextId('msg_', Date.now())])
-  const isPostgres = system.kind === 'postgresql'
-  const lock = isPostgres ? sql`for update skip locked` : sql``
-  const due = sql`select * from waypost_delayed where ${isDue(system, catalog)}
-    order by due_at, id limit ${sql.lit(maxMoved)} ${lock}`
-  const add = (chosen: RawBuilder<unknown>) => sql`
-    insert into waypost_message (id, event, data, users, created_at)
-    select fresh.id, one.event, one.data, one.users, ${nowOnce(system)}
-    from (select *, row_number() over (order by due_at, id) as place from ${chosen} as chosen) as one
-    join (
-      select value ->> 0 as id, row_number() over (order by entry.key) as place from ${jsonRows(system, ids)}
-    ) as fresh on fresh.place = one.place`
-  const heard = Object.keys(catalog).filter((event) => (catalog[event]!.listeners ?? []).length > 0)
-  if (isPostgres && heard.length === 0) {
-    const { numAffectedRows = 0n } = await sql`with due as materialized (${due}),
-      gone as (delete from waypost_delayed where id = any(array(select id from due)))
-      ${add(sql`due`)}`.execute(system.db)
-    return Number(numAffectedRows)
-  }
   return system.transaction(async (trx) => {
-    const read = heard.filter((event) => needsData(catalog, event))
+    await followIndexes(system, trx)
+    const read = Object.keys(catalog).filter((event) => needsData(catalog, event))
     const data = sql`case when event in ${jsonStrings(system, JSON.stringify(read))} then data else 'null' end as data`
+    const lock = system.kind === 'postgresql' ? sql`for update skip locked` : sql``
     const { rows } = await sql<{ id: string; event: string; data: string }>`
-      select id, event, ${data} from (${due}) as due order by due_at, id`.execute(trx)
+      ${oldestDue(system, catalog, sql`id, event, ${data}`)} limit ${sql.lit(maxMoved)} ${lock}`.execute(trx)
     if (rows.length === 0) return 0
     const isChosen = isOneOf(
       system,
       sql`id`,
       rows.map(({ id }) => id),
     )
-    await add(sql`(select * from waypost_delayed where ${isChosen})`).execute(trx)
+    await sql`insert into waypost_message (id, event, data, users, created_at)
+      select fresh.id, one.event, one.data, one.users, ${nowOnce(system)}
+      from (select *, row_number() over (order by due_at, id) as place from waypost_delayed where ${isChosen}) as one
+      join (
+        select value ->> 0 as id, row_number() over (order by entry.key) as place from ${jsonRows(system, ids)}
+      ) as fresh on fresh.place = one.place`.execute(trx)
     await sql`delete from waypost_delayed where ${isChosen}`.execute(trx)
     const runs = rows.flatMap((row, place) => planRuns(catalog, { ...row, id: ids[place]![0]! }))
     if (runs.length > 0) await insertRuns(system, runs).execute(trx)

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder, type Selectable, type Transaction } from 'kysely'
 import { makeSortedId } from '../../kit/index.ts'
-import { jsonRows, jsonStrings, nowOnce, type System, type SystemTables } from '../../store/index.ts'
+import { followIndexes, jsonRows, jsonStrings, nowOnce, type System, type SystemTables } from '../../store/index.ts'
 import type { EventCatalog } from './catalog.ts'
 import { isDelayedDue } from './delayed.ts'
 import { eventTerms, isRecipientAllowed } from '../expressions.ts'
@@ -28,7 +28,9 @@ export async function findMessages(
   const { rows } = await sql<{ fresh: number; begun: number; delayed: number }>`
     select case when exists (select 1 from ${waiting} and fan_cursor is null) then 1 else 0 end as fresh,
       case when exists (
-        select 1 from (select fan_cursor from ${waiting} order by created_at limit ${maxMessagesScanned}) oldest
+        select 1 from (
+          select fan_cursor from ${waiting} order by fanned_out_at, created_at limit ${maxMessagesScanned}
+        ) oldest
         where oldest.fan_cursor is not null
       ) then 1 else 0 end as begun,
       case when ${isDelayedDue(system, catalog)} then 1 else 0 end as delayed`.execute(system.db)
@@ -69,8 +71,7 @@ export type FanOutPart = 'fresh' | 'begun' | 'all'
  */
 export async function fanOutChunk(system: System, catalog: EventCatalog, part: FanOutPart = 'all'): Promise<boolean> {
   return system.transaction(async (trx) => {
-    // With old statistics, PostgreSQL would read and sort all subscriptions of an event for each page.
-    if (system.kind === 'postgresql') await sql`set local enable_bitmapscan = off`.execute(trx)
+    await followIndexes(system, trx)
     const messages = await selectMessages(system, trx, { catalog, part })
     const pages = new Map<string, SubscriberPage>()
     const deliveries: (readonly [id: string, message: string, subscription: string, lane: number])[] = []
@@ -123,6 +124,7 @@ function selectMessages(
     .where('event', 'in', eventsOf(system, catalog))
     .$if(part === 'fresh', (query) => query.where('fan_cursor', 'is', null))
     .$if(part === 'begun', (query) => query.where('fan_cursor', 'is not', null))
+    .orderBy('fanned_out_at') // all are null, but PostgreSQL would sort all that wait
     .orderBy('created_at')
     .orderBy('id')
     .limit(maxMessages)

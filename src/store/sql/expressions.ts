@@ -31,15 +31,21 @@ export function isOneOf(system: System, column: RawBuilder<unknown>, values: rea
   return system.kind === 'sqlite' ? sql`${column} in ${strings}` : sql`${column} = any(array${strings})`
 }
 
-/** One message to the server. `set local` applies to this transaction only, because the connection is pooled. */
-const beginReadOnly = sql.raw(`begin read only; set local enable_bitmapscan = off; set local enable_seqscan = off;
-  set local jit = off; set local idle_in_transaction_session_timeout = ${idleLimitMs}`)
+// PostgreSQL plans with statistics, which are quickly outdated for a queue, and keeps plans that it made when a table was
+// small: each query would scan the table, or fetch and sort everything that is pending now.
+const inIndexOrder = 'set local enable_bitmapscan = off; set local enable_seqscan = off; set local jit = off'
 
-/**
- * Reads the queue with plans that follow the indexes in order and stop at the limit. By default PostgreSQL plans with
- * statistics, which are quickly outdated for a queue: if few rows were pending when they were collected, each query
- * would fetch and sort everything that is pending now.
- */
+/** One message to the server. `set local` applies to this transaction only, because the connection is pooled. */
+const beginReadOnly = sql.raw(
+  `begin read only; ${inIndexOrder}; set local idle_in_transaction_session_timeout = ${idleLimitMs}`,
+)
+
+/** From now on, the statements of a transaction follow the indexes in order and stop at the limit. */
+export async function followIndexes({ kind }: System, trx: Kysely<SystemTables>): Promise<void> {
+  if (kind === 'postgresql') await sql.raw(inIndexOrder).execute(trx)
+}
+
+/** Reads the queue with plans that follow the indexes in order and stop at the limit. */
 export function readInIndexOrder<Value>(
   system: System,
   read: (db: Kysely<SystemTables>) => Promise<Value>,
