@@ -1,10 +1,10 @@
-import { CompiledQuery, sql, type Kysely } from 'kysely'
-import { findInfiniteNumber, isStorable, makeNextId, messageOf } from '../../kit/index.ts'
-import { jsonRows, type System, type SystemTables } from '../../store/index.ts'
+import type { Kysely } from 'kysely'
+import { findInfiniteNumber, isStorable, messageOf } from '../../kit/index.ts'
+import type { System, SystemTables } from '../../store/index.ts'
 import { findEvent, hintForEvent, type EventCatalog } from './catalog.ts'
 import { assertKey, parseDelay, type Delay, type DelayOptions } from './delay.ts'
 import { writeDelayed, type DelayedChange } from './delayed.ts'
-import { insertRuns, planRuns, type PlannedRun } from './plan-runs.ts'
+import { makeMessageStore } from './store-messages.ts'
 import { errors } from '../errors.ts'
 
 /** A dispatch that was checked but not yet stored. */
@@ -49,41 +49,9 @@ export type DataCheck = (
 /** Stores the events that actions dispatch. */
 export type Dispatcher = ReturnType<typeof makeDispatcher>
 
-const insertMessages = sql`insert into waypost_message (id, event, data, users, created_at)`
-
 /** Makes the dispatcher of one generation. Its release declares the events, and `check` validates their data. */
 export function makeDispatcher(system: System, catalog: EventCatalog, check?: DataCheck) {
-  // For the usual case of one message, because building a statement takes as long as running it.
-  const insertOne = sql`${insertMessages} values (${1}, ${2}, ${3}, ${4}, ${system.now()})`.compile(system.db)
-  const insertMany = (rows: readonly (readonly (string | null)[])[]) =>
-    sql`${insertMessages} select value ->> 0, value ->> 1, value ->> 2, value ->> 3, ${system.now()}
-      from ${jsonRows(system, rows)}`
-  const storeWithRuns = async (
-    rows: readonly (readonly (string | null)[])[],
-    runs: readonly PlannedRun[],
-    db: Kysely<SystemTables>,
-  ): Promise<void> => {
-    if (system.kind === 'postgresql') {
-      await sql`with stored as (${insertMany(rows)}) ${insertRuns(system, runs)}`.execute(db)
-      return
-    }
-    const write = async (trx: Kysely<SystemTables>) => {
-      await insertMany(rows).execute(trx)
-      await insertRuns(system, runs).execute(trx)
-    }
-    await (db === system.db ? system.transaction(write) : write(db))
-  }
-  const storeMessages = async (messages: readonly PreparedMessage[], db: Kysely<SystemTables>): Promise<void> => {
-    const rows = messages.map(({ event, data, users }) => {
-      const id = makeNextId('msg_', Date.now()) // the order for ordered subscriptions; fan-out uses created_at
-      return [id, event, data, users === undefined ? null : JSON.stringify(users)]
-    })
-    const runs = rows.flatMap(([id, event, data]) => planRuns(catalog, { id: id!, event: event!, data: data! }))
-    if (runs.length > 0) return storeWithRuns(rows, runs, db)
-    const isFixed = rows.length === 1 && insertOne.parameters.length === 4 // a test's clock is a parameter too
-    if (isFixed) await db.executeQuery(CompiledQuery.raw(insertOne.sql, rows[0]))
-    else await insertMany(rows).execute(db)
-  }
+  const storeMessages = makeMessageStore(system, catalog)
   return {
     /**
      * Checks a dispatch and serialises its data.

@@ -33,11 +33,20 @@ function keyOf(data: string, path: string): string {
   return sha256(JSON.stringify(value ?? null)).slice(0, 32)
 }
 
+const columns = sql`(id, listener, message_id, exclusive_key, status, due_at, scheduled_at, created_at)`
+
 /** The statement that stores runs. */
 export function insertRuns(system: System, runs: readonly PlannedRun[]): RawBuilder<unknown> {
   const now = nowOnce(system)
-  return sql`insert into waypost_run
-    (id, listener, message_id, exclusive_key, status, due_at, scheduled_at, created_at)
+  return sql`insert into waypost_run ${columns}
     select value ->> 0, value ->> 1, value ->> 2, value ->> 3, 'pending', ${now}, ${now}, ${now}
     from ${jsonRows(system, runs)}`
+}
+
+/** The statement that stores this many runs. Its parameters are the parts of all of them. */
+export function insertFewRuns(system: System, count: number): RawBuilder<unknown> {
+  const runs = Array.from({ length: count }, () => sql`(${1}, ${2}, ${3}, ${4})`)
+  return sql`insert into waypost_run ${columns}
+    select run.*, 'pending', entry.now, entry.now, entry.now
+    from (values ${sql.join(runs)}) as run, (select ${system.now()} as now) as entry`
 }
