@@ -1,6 +1,9 @@
 import { useEffect, useState } from 'react'
 
-/** Gives the focus back to what opened the dialog that is unmounted. `Modal` does so only if it stays mounted while it is closed. */
+/**
+ * Gives the focus back to what opened the dialog that is unmounted, or to the page if that is gone. `Modal` does so only if it
+ * stays mounted while it is closed.
+ */
 export function useFocusReturn(): void {
   const [opener] = useState(findOpener)
   useEffect(
@@ -8,7 +11,9 @@ export function useFocusReturn(): void {
       requestAnimationFrame(() => {
         const { activeElement } = document
         const isLost = activeElement === null || activeElement === document.body || !activeElement.isConnected
-        if (isLost && opener?.isConnected === true) opener.focus()
+        if (!isLost) return
+        if (opener?.isConnected === true && opener !== document.body) opener.focus()
+        else document.querySelector<HTMLElement>('#content')?.focus({ preventScroll: true })
       })
     },
     [opener],

@@ -1,8 +1,8 @@
 import { ActionIcon } from '@mantine/core'
 import { useDisclosure, useMediaQuery } from '@mantine/hooks'
-import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon, type LucideIcon } from 'lucide-react'
-import { Suspense, useEffect, useRef, type ReactNode } from 'react'
+import { Suspense, useEffect, useRef, type ReactNode, type RefObject } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { Breadcrumbs } from './breadcrumbs.tsx'
 import { navTexts } from './nav-texts.ts'
@@ -25,7 +25,9 @@ export function Frame({ navigation, tools, banner, isWaiting = false }: FramePro
   const isNarrow = useMediaQuery('(max-width: 767px)', undefined, { getInitialValueInEffect: false })
   const path = useRouterState({ select: (state) => state.location.pathname })
   const main = useRef<HTMLElement>(null)
+  const menu = useRef<HTMLButtonElement>(null)
   useEffect(() => nav.close(), [path])
+  useFocusOfPages(main)
   return (
     <div className="shell">
       <a className="skip" href="#content" onClick={(event) => focusContent(event, main.current)}>
@@ -33,7 +35,11 @@ export function Frame({ navigation, tools, banner, isWaiting = false }: FramePro
       </a>
       {isNarrow ? (
         <Suspense>
-          <NavDrawer isOpen={isNavOpen} onClose={nav.close}>
+          <NavDrawer
+            isOpen={isNavOpen}
+            onClose={nav.close}
+            onClosed={(isLeft) => giveFocus(isLeft ? main.current : menu.current)}
+          >
             {navigation}
           </NavDrawer>
         </Suspense>
@@ -43,7 +49,7 @@ export function Frame({ navigation, tools, banner, isWaiting = false }: FramePro
       <div className="column">
         <header className="bar">
           {isNarrow ? (
-            <ActionIcon aria-label={navTexts.open} aria-expanded={isNavOpen} onClick={nav.open}>
+            <ActionIcon ref={menu} aria-label={navTexts.open} aria-expanded={isNavOpen} onClick={nav.open}>
               <MenuIcon size={18} />
             </ActionIcon>
           ) : null}
@@ -63,6 +69,24 @@ export function Frame({ navigation, tools, banner, isWaiting = false }: FramePro
 function focusContent(event: React.MouseEvent, content: HTMLElement | null): void {
   event.preventDefault()
   content?.focus()
+}
+
+/** A new page has the focus, as one that a browser loads: keys scroll it, and Tab goes to its first control. */
+function useFocusOfPages(main: RefObject<HTMLElement | null>): void {
+  const router = useRouter()
+  useEffect(
+    () =>
+      router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
+        const isInDialog = document.activeElement?.closest('[role="dialog"]') != null
+        if (fromLocation !== undefined && pathChanged && !isInDialog) giveFocus(main.current)
+      }),
+    [router, main],
+  )
+}
+
+/** What a page has focused itself keeps the focus. */
+function giveFocus(element: HTMLElement | null): void {
+  if (document.activeElement?.closest('#content') == null) element?.focus({ preventScroll: true })
 }
 
 /** The name of the service, at the top of the navigation. */

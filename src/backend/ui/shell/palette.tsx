@@ -31,7 +31,7 @@ interface PaletteProps {
 export function Palette({ opened, ...props }: PaletteProps & { readonly opened: boolean }) {
   const { texts, onClose } = props
   return (
-    <Modal.Root opened={opened} onClose={onClose} size={560} yOffset="12vh" centered={false}>
+    <Modal.Root opened={opened} onClose={onClose} returnFocus={false} size={560} yOffset="12vh" centered={false}>
       <Modal.Overlay />
       <Modal.Content aria-label={texts.label}>{opened ? <Search {...props} /> : null}</Modal.Content>
     </Modal.Root>
