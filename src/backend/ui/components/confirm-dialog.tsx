@@ -1,6 +1,7 @@
 import { Button, Group } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { CancelButton } from './cancel-button.tsx'
 import { CommandHint } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
 import { ProblemAlert } from './problem.tsx'
@@ -34,10 +35,8 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         <div>{children}</div>
         {command === undefined ? null : <CommandHint command={command} />}
         {confirming.isError ? <ProblemAlert error={confirming.error} /> : null}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose} data-autofocus>
-            {confirmTexts.cancel}
-          </Button>
+        <Group justify="flex-end" gap="xs" className="form-actions">
+          <CancelButton onClick={onClose}>{confirmTexts.cancel}</CancelButton>
           <Button
             {...(isDanger === true ? { color: 'red.6' } : {})}
             loading={confirming.isPending}

@@ -1,6 +1,7 @@
 import { Button, Group, Radio } from '@mantine/core'
 import { applyPatch, structuredPatch } from 'diff'
 import { useState } from 'react'
+import { CancelButton } from '../components/cancel-button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { ChangedBy } from './changed-by.tsx'
 import { useServerDraft } from './draft.ts'
@@ -70,9 +71,7 @@ function Values({ edit, onClose }: { readonly edit: DraftEdit; onClose(): void }
         />
       ))}
       <Group justify="flex-end" gap="xs" className="form-actions">
-        <Button variant="default" onClick={onClose} data-autofocus>
-          {conflictTexts.back}
-        </Button>
+        <CancelButton onClick={onClose}>{conflictTexts.back}</CancelButton>
         <Button onClick={apply} disabled={clashes.some((one) => choiceOf(one) === undefined)}>
           {conflictTexts.apply}
         </Button>
@@ -155,9 +154,7 @@ function Texts({ edit, onClose }: { readonly edit: TextEdit; onClose(): void }) 
         <DiffView before={theirs} after={edit.text} label={edit.loaded?.file ?? ''} />
       )}
       <Group justify="flex-end" gap="xs" className="form-actions">
-        <Button variant="default" onClick={onClose} data-autofocus>
-          {conflictTexts.back}
-        </Button>
+        <CancelButton onClick={onClose}>{conflictTexts.back}</CancelButton>
         <Button variant="default" onClick={() => take(theirs)}>
           {conflictTexts.takeFile}
         </Button>

@@ -4,6 +4,7 @@ import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import { Menu as MenuIcon, type LucideIcon } from 'lucide-react'
 import { Suspense, useEffect, useRef, type ReactNode, type RefObject } from 'react'
 import { lazyPart } from '../components/lazy-part.tsx'
+import { useIsEnlarged } from '../components/use-is-enlarged.ts'
 import { Breadcrumbs } from './breadcrumbs.tsx'
 import { navTexts } from './nav-texts.ts'
 
@@ -13,7 +14,7 @@ interface FrameProps {
   readonly navigation: ReactNode
   /** At the end of the bar on top. */
   readonly tools: ReactNode
-  /** Between the bar and the page. */
+  /** Between the bar and the page; at the top of the page if the window is enlarged. */
   readonly banner?: ReactNode
   /** Whether the page is not shown yet. */
   readonly isWaiting?: boolean
@@ -24,6 +25,7 @@ export function Frame({ navigation, tools, banner, isWaiting = false }: FramePro
   const [isNavOpen, nav] = useDisclosure(false)
   const isNarrow = useMediaQuery('(max-width: 767px)', undefined, { getInitialValueInEffect: false })
   const path = useRouterState({ select: (state) => state.location.pathname })
+  const isEnlarged = useIsEnlarged()
   const main = useRef<HTMLElement>(null)
   const menu = useRef<HTMLButtonElement>(null)
   useEffect(() => nav.close(), [path])
@@ -56,8 +58,9 @@ export function Frame({ navigation, tools, banner, isWaiting = false }: FramePro
           <Breadcrumbs />
           <div className="bar-end">{tools}</div>
         </header>
-        {banner}
+        {isEnlarged ? null : banner}
         <main id="content" data-scroll-restoration-id="content" tabIndex={-1} ref={main} className="content">
+          {isEnlarged ? banner : null}
           <Suspense>{isWaiting ? null : <Outlet />}</Suspense>
         </main>
       </div>
