@@ -15,6 +15,12 @@ const red: MantineColorsTuple = [
   '#fdebed', '#fad3d8', '#f4a9b2', '#ee7c8a', '#e45769', '#d23b4f', '#b4182d', '#9a1427', '#7d1020', '#610b18',
 ] // prettier-ignore
 
+/** A list or menu that opens is not higher than its side of the window: on an enlarged page, neither side has room for many items. */
+const floating = { shift: true, flip: { fallbackStrategy: 'bestFit' } } as const
+const listHeight = 'min(220px, var(--list-room, 220px))'
+/** Lists open when someone asks for them, not when Tab passes by. */
+const choices = { size: 'xs', openOnFocus: false, maxDropdownHeight: listHeight } as const
+
 /** Small and dense: 13 px text, controls of 30 px, corners of 6 px. Everything is on a grid of 4 px. */
 const ownTheme = createTheme({
   primaryColor: 'accent',
@@ -39,13 +45,13 @@ const ownTheme = createTheme({
     TextInput: { defaultProps: { size: 'xs' } },
     PasswordInput: { defaultProps: { size: 'xs' } },
     Textarea: { defaultProps: { size: 'xs' } },
-    Autocomplete: { defaultProps: { size: 'xs' } },
+    Autocomplete: { defaultProps: choices },
     FileInput: { defaultProps: { size: 'xs' } },
     Radio: { defaultProps: { size: 'xs' } },
-    Select: { defaultProps: { size: 'xs', allowDeselect: false } },
+    Select: { defaultProps: { ...choices, allowDeselect: false } },
     NativeSelect: { defaultProps: { size: 'xs' } },
-    MultiSelect: { defaultProps: { size: 'xs' } },
-    TagsInput: { defaultProps: { size: 'xs' } },
+    MultiSelect: { defaultProps: choices },
+    TagsInput: { defaultProps: choices },
     NumberInput: { defaultProps: { size: 'xs' } },
     Checkbox: { defaultProps: { size: 'xs' } },
     Switch: { defaultProps: { size: 'xs' } },
@@ -53,6 +59,8 @@ const ownTheme = createTheme({
     Tooltip: { defaultProps: { openDelay: 300, events: { hover: true, focus: true, touch: false }, fz: 12 } },
     // The placeholder is not an item, which is all that a menu may contain. Without it, the first item has the focus.
     Menu: { defaultProps: { shadow: 'md', position: 'bottom-end', width: 220, withInitialFocusPlaceholder: false } },
+    Popover: { defaultProps: { middlewares: { ...floating, size: { padding: 4 } } } },
+    Combobox: { defaultProps: { middlewares: { ...floating, size: { padding: 8, apply: setRoom } } } },
     Modal: {
       defaultProps: { centered: true, transitionProps: { duration: 0 }, overlayProps: { backgroundOpacity: 0.4 } },
     },
@@ -60,6 +68,13 @@ const ownTheme = createTheme({
     Badge: { defaultProps: { variant: 'light', radius: 4 } },
   },
 })
+
+function setRoom({
+  availableHeight,
+  elements,
+}: Readonly<{ availableHeight: number; elements: { floating: HTMLElement } }>) {
+  elements.floating.style.setProperty('--list-room', `${Math.max(80, availableHeight)}px`)
+}
 
 /** Surfaces and lines, so that text has a contrast of at least 4.5:1 and borders of fields at least 3:1. */
 const ownResolver: CSSVariablesResolver = () => ({

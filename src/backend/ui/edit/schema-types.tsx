@@ -65,7 +65,7 @@ function TypeInput({ row, part, title }: TypeInputProps) {
       {...choices}
       searchable
       nothingFoundMessage={schemaEditorTexts.noType}
-      maxDropdownHeight={320}
+      maxDropdownHeight="min(320px, var(--list-room, 320px))"
       comboboxProps={{ ...choices.comboboxProps, width: 240, position: 'bottom-start' }}
       withCheckIcon={false}
       rightSectionWidth={20}
