@@ -31,7 +31,6 @@ export function RowFilters({ description, state }: RowFiltersProps) {
         />
       ) : null}
       <AddFilter
-        key={state.query['filter']}
         columns={orderColumns(description).filter(({ operators }) => operators.length > 0)}
         onAdd={(name, value) => state.set({ filter: new URLSearchParams([...filters, [name, value]]).toString() })}
       />
@@ -68,14 +67,7 @@ interface AddFilterProps {
 
 function AddFilter({ columns, onAdd }: AddFilterProps) {
   const [isOpen, setOpen] = useState(false)
-  const [name, setName] = useState(columns[0]?.name ?? '')
-  const [chosen, setOperator] = useState<string>()
-  const [value, setValue] = useState('')
-  const column = columns.find((one) => one.name === name)
-  if (column === undefined) return null
-  const operator = chosen !== undefined && column.operators.includes(chosen) ? chosen : column.operators[0]!
-  const options = optionsOf(column, operator)
-  const given = options === undefined ? value : options.some((one) => one.value === value) ? value : options[0]!.value
+  if (columns.length === 0) return null
   return (
     <Popover opened={isOpen} onChange={setOpen} position="bottom-start" width={280} shadow="md" trapFocus returnFocus>
       <Popover.Target>
@@ -84,46 +76,64 @@ function AddFilter({ columns, onAdd }: AddFilterProps) {
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label={texts.add} className="filter-fields">
-        <form
-          className="stack-small"
-          onSubmit={(event) => {
-            event.preventDefault()
+        <FilterFields
+          columns={columns}
+          onAdd={(name, value) => {
             setOpen(false)
-            onAdd(operator === 'eq' ? name : `${name}.${operator}`, given)
+            onAdd(name, value)
           }}
-        >
-          <NativeSelect
-            label={texts.column}
-            description={describeName(name)}
-            value={name}
-            data={columns.map((one) => one.name)}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <NativeSelect
-            label={texts.operator}
-            value={operator}
-            data={column.operators.map((one) => ({ value: one, label: texts.operators[one] ?? one }))}
-            onChange={(event) => setOperator(event.currentTarget.value)}
-          />
-          {options === undefined ? (
-            <TextInput
-              label={texts.value}
-              value={value}
-              type={column.type === 'date' ? 'date' : 'text'}
-              onChange={(event) => setValue(event.currentTarget.value)}
-            />
-          ) : (
-            <NativeSelect
-              label={texts.value}
-              value={given}
-              data={options}
-              onChange={(event) => setValue(event.currentTarget.value)}
-            />
-          )}
-          <Button type="submit">{texts.apply}</Button>
-        </form>
+        />
       </Popover.Dropdown>
     </Popover>
+  )
+}
+
+function FilterFields({ columns, onAdd }: AddFilterProps) {
+  const [name, setName] = useState(columns[0]!.name)
+  const [chosen, setOperator] = useState<string>()
+  const [value, setValue] = useState('')
+  const column = columns.find((one) => one.name === name) ?? columns[0]!
+  const operator = chosen !== undefined && column.operators.includes(chosen) ? chosen : column.operators[0]!
+  const options = optionsOf(column, operator)
+  const given = options === undefined ? value : options.some((one) => one.value === value) ? value : options[0]!.value
+  return (
+    <form
+      className="stack-small"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onAdd(operator === 'eq' ? column.name : `${column.name}.${operator}`, given)
+      }}
+    >
+      <NativeSelect
+        label={texts.column}
+        description={describeName(column.name)}
+        value={column.name}
+        data={columns.map((one) => one.name)}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <NativeSelect
+        label={texts.operator}
+        value={operator}
+        data={column.operators.map((one) => ({ value: one, label: texts.operators[one] ?? one }))}
+        onChange={(event) => setOperator(event.currentTarget.value)}
+      />
+      {options === undefined ? (
+        <TextInput
+          label={texts.value}
+          value={value}
+          type={column.type === 'date' ? 'date' : 'text'}
+          onChange={(event) => setValue(event.currentTarget.value)}
+        />
+      ) : (
+        <NativeSelect
+          label={texts.value}
+          value={given}
+          data={options}
+          onChange={(event) => setValue(event.currentTarget.value)}
+        />
+      )}
+      <Button type="submit">{texts.apply}</Button>
+    </form>
   )
 }
 
