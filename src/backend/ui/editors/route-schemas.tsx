@@ -1,4 +1,4 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { DraftEdit } from '../edit/draft-edit.ts'
@@ -7,6 +7,7 @@ import { SchemaPicker, useNames } from '../edit/pickers.tsx'
 import { SchemaEditor } from '../edit/schema-editor.tsx'
 import { SchemaField, useNamedSchemas } from '../edit/schema-field.tsx'
 import { isMap } from '../edit/values.ts'
+import { AddResponse } from './add-response.tsx'
 import { toContent, type BodyPart } from './media-types.ts'
 import { NewSchema } from './new-schema.tsx'
 import { ContentField } from './route-content.tsx'
@@ -166,25 +167,6 @@ function Parameters({ edit, at, label, required }: ParametersProps) {
   )
 }
 
-const statuses = [
-  '200',
-  '201',
-  '202',
-  '204',
-  '400',
-  '401',
-  '403',
-  '404',
-  '409',
-  '422',
-  '429',
-  '500',
-  '503',
-  '4XX',
-  '5XX',
-  'default',
-]
-
 /** What a method responds with. */
 export function ResponseSection({
   edit,
@@ -226,15 +208,12 @@ export function ResponseSection({
           }
         />
       ))}
-      <NativeSelect
-        aria-label={responsesTexts.add}
-        className="align-start"
-        value=""
-        data={[
-          { value: '', label: responsesTexts.add },
-          ...statuses.filter((status) => !used.has(status)).map((status) => ({ value: status, label: status })),
-        ]}
-        onChange={(event) => event.currentTarget.value !== '' && add(event.currentTarget.value)}
+      <AddResponse
+        used={used}
+        onAdd={(status) => {
+          add(status)
+          return status === '200' ? `${at}/response` : `${at}/responses/${status}`
+        }}
       />
     </Section>
   )
