@@ -93,6 +93,7 @@ export function DraftBanner() {
       <section className="banner banner-quiet" aria-label={publish.draft}>
         {modeTexts.draft}
         {publish.servedLater}
+        {errors.length === 0 ? null : ` ${publish.listsActive}`}
       </section>
     ) : null
   if (draft.mode === 'folder' && draft.is_served) return isEditing ? <EditedFolder path={draft.path} /> : null

@@ -50,13 +50,19 @@ function ExistingTable({ full, canEdit }: { readonly full: string; readonly canE
   if (failure !== undefined) return <ProblemAlert error={failure} onRetry={() => void refetch()} />
   if (data === undefined) return <Skeleton height={160} />
   const table = data.entry.find(({ connection, name }) => `${connection}.${name}` === full)
-  if (table === undefined) return <EmptyState title={problemTexts.notFound} text={texts.notFound} />
-  const view = <TableView table={table} />
-  if (!canEdit || table.view) return view
+  const view =
+    table === undefined ? (
+      <EmptyState title={problemTexts.notFound} text={texts.notFound} />
+    ) : (
+      <TableView table={table} />
+    )
+  const [, connection, name] = /^([^.]+)\.(.+)$/.exec(full) ?? []
+  if (!canEdit || table?.view === true || connection === undefined || name === undefined) return view
+  // While the draft has errors elsewhere, the list has no tables that are new in it.
   return (
     <Suspense fallback={<Skeleton height={160} />}>
-      <TableEditor key={full} connection={table.connection} name={table.name} fallback={view}>
-        <TableUsers table={table} />
+      <TableEditor key={full} connection={connection} name={name} fallback={view}>
+        {table === undefined ? null : <TableUsers table={table} />}
       </TableEditor>
     </Suspense>
   )

@@ -121,6 +121,7 @@ export const publishTexts = {
   testLater: 'Publish it to test it.',
   savedAt: (at: Date) => `Saved in the draft ${clock.format(at)}`,
   inDraft: 'In the draft',
+  listsActive: 'Until its errors are fixed, lists show the active release.',
   broken: 'The draft cannot be published until this is fixed.',
   shownActive: 'The active release is shown, read-only.',
 } as const
