@@ -65,7 +65,7 @@ export function NewRoute({ onClose }: { onClose(): void }) {
       // The settings of a class are entered on the page of the route.
       await saveChange(queries, { edits: [edit] }, { withErrors: kind === 'class' })
     }
-    announce(name)
+    announce(texts.added(name))
     onClose()
     await navigate({ to: '/routes/$route', params: { route: name } })
   }
@@ -103,7 +103,7 @@ export function NewRoute({ onClose }: { onClose(): void }) {
           {isPublic ? null : <ScopeField scopes={scopes} value={scope} error={errorOf('scopes')} onChange={setScope} />}
           {actions.length === 0 && !isServer ? (
             <p className="soft">{texts.actionText}</p>
-          ) : (
+          ) : Object.keys(kinds).length === 1 ? null : (
             <Choice
               label={texts.action}
               value={kind}

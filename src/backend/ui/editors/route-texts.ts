@@ -143,6 +143,7 @@ export const moreTexts = {
 export const newTexts = {
   title: 'New route',
   add: 'Add route',
+  added: (name: string) => `${name} added`,
   method: 'Method',
   path: 'Path',
   pathText: 'Parameters begin with a colon: /order/:order_id',
