@@ -18,7 +18,7 @@ export function TryButton() {
     <Button
       leftSection={<Play size={14} aria-hidden />}
       onClick={() => (isPressed.current = true)}
-      renderRoot={(props) => <Link to="." search={{ tab: 'try' }} {...props} />}
+      renderRoot={(props) => <Link to="." search={{ tab: 'try' }} resetScroll={false} {...props} />}
     >
       {routeTexts.tabs.try}
     </Button>
