@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { makeLock } from '../../src/store/sql/lock.ts'
 import { openPostgres } from '../../src/store/sql/postgres-dialect.ts'
+import { isLong, longTest } from '../support/forms.ts'
 import { abortTimeoutMs } from '../support/until.ts'
 import { describeEachDatabase } from './each-database.ts'
 
@@ -24,28 +25,37 @@ function startHolder(address: string, task: string) {
   return { child, done, held: once(child.stdout, 'data') }
 }
 
+/** Processes that meet. */
+const processes = isLong ? [1, 2, 3] : [1, 2]
+
 describeEachDatabase('the lock', ({ kind, open }) => {
   test('is held by one process at a time', async () => {
     const { address, db } = await open()
     await db.introspection.getTables()
     const file = path.join(folder, kind)
-    const results = await Promise.all([1, 2, 3].map(() => startHolder(address, file).done))
+    const results = await Promise.all(processes.map(() => startHolder(address, file).done))
     assert.deepEqual(
       results.map(({ code }) => code),
-      [0, 0, 0],
+      processes.map(() => 0),
     )
-    assert.equal(readFileSync(file, 'utf8'), 'in\nout\n'.repeat(3))
+    assert.equal(readFileSync(file, 'utf8'), 'in\nout\n'.repeat(processes.length))
   })
 
-  test('applies a migration once when three processes migrate concurrently', async () => {
+  // In CI on PostgreSQL: the test above has the same lock, whose holders write, on SQLite too.
+  const declare = kind === 'postgresql' ? test : longTest
+  declare('applies a migration once when several processes migrate concurrently', async () => {
     const { address, db } = await open()
     await db.introspection.getTables()
-    const results = await Promise.all([1, 2, 3].map(() => startHolder(address, 'migrate').done))
+    const results = await Promise.all(processes.map(() => startHolder(address, 'migrate').done))
     assert.deepEqual(
       results.map(({ code }) => code),
-      [0, 0, 0],
+      processes.map(() => 0),
     )
-    assert.deepEqual(results.map(({ output }) => output).toSorted(), ['0', '0', '1'])
+    const counts = results.map(({ output }) => Number(output))
+    assert.deepEqual(
+      counts.toSorted((a, b) => a - b),
+      processes.map((_, index) => Number(index === processes.length - 1)),
+    )
   })
 
   test('ends with the process that held it', async () => {
