@@ -104,33 +104,35 @@ describe('processes of listeners', () => {
     await executor.close()
   })
 
-  for (const byItself of [false, true])
-    test(`end with their worker, even while an action blocks them, ${byItself ? 'by themselves' : 'as on this system'}`, async () => {
-      await writeFile(path.join(folder, 'ledger'), '')
-      const { id: releaseId } = (await loadActiveRelease(host.system))!
-      const { endsWithParent, ...command } = nodeCommand(2 ** 28)
-      const way = byItself ? { execArgv: [] } : command
-      const messages = [
+  test('end with their worker, even while an action blocks them, as on this system and by themselves', async () => {
+    await writeFile(path.join(folder, 'ledger'), '')
+    const { id: releaseId } = (await loadActiveRelease(host.system))!
+    const { endsWithParent, ...command } = nodeCommand(2 ** 28)
+    const children = [false, true].map((byItself) => ({
+      options: { serialization: 'advanced', ...(byItself ? { execArgv: [] } : command) },
+      messages: [
         { start: { folder, releaseId, logLevel: 'info', endsWithParent: endsWithParent && !byItself } },
         { runs: JSON.stringify([{ run: claimed, timeoutMs: 20_000, once: false }]) },
-      ]
-      const options = JSON.stringify({ serialization: 'advanced', ...way })
-      const worker = `
-        import { fork } from 'node:child_process'
-        import { fileURLToPath } from 'node:url'
-        const child = fork(fileURLToPath(${JSON.stringify(urlOfModule('src/jobs/listeners/listener-child'))}), [], ${options})
-        for (const message of ${JSON.stringify(messages)}) child.send(message)`
-      const args = ['--input-type=module', '--eval', worker]
-      const parent = spawn(process.execPath, args, { env: { ...host.environment }, stdio: 'inherit' })
-      await until('the action blocks', async () => (await ledger()).length > 0)
-      const pid = Number((await ledger())[0])
-      assert.equal(process.kill(pid, 0), true)
-      parent.kill('SIGKILL')
-      await until('the process has ended', async () => !(await isAlive(pid)))
-    })
+      ],
+    }))
+    const worker = `
+      import { fork } from 'node:child_process'
+      import { fileURLToPath } from 'node:url'
+      for (const { options, messages } of ${JSON.stringify(children)}) {
+        const child = fork(fileURLToPath(${JSON.stringify(urlOfModule('src/jobs/listeners/listener-child'))}), [], options)
+        for (const message of messages) child.send(message)
+      }`
+    const args = ['--input-type=module', '--eval', worker]
+    const parent = spawn(process.execPath, args, { env: { ...host.environment }, stdio: 'inherit' })
+    await until('both actions block', async () => (await ledger()).length === 2)
+    const pids = (await ledger()).map(Number)
+    for (const pid of pids) assert.equal(await isAlive(pid), true)
+    parent.kill('SIGKILL')
+    for (const pid of pids) await until('the process has ended', async () => !(await isAlive(pid)))
+  })
 
   test('that print much pass it on in parts and keep little, and those that keep something open end with their worker', async () => {
-    const size = isLong ? 1024 : 20
+    const size = isLong ? 1024 : 6
     await writeFile(path.join(folder, 'ledger'), '')
     const { id } = (await loadActiveRelease(host.system))!
     let [printed, longest] = [0, 0]

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { executeHostEvents } from '../../src/jobs/index.ts'
@@ -41,11 +41,18 @@ describe('when a release is activated', () => {
   })
   after(() => site[Symbol.asyncDispose]())
 
-  test('runs that are under way end with their code, and later ones have the new code', async () => {
+  const progress = async () => {
+    const row = site.host.system.db.selectFrom('waypost_run').select(['status', 'progress', 'progress_text'])
+    return Object.values(await row.executeTakeFirstOrThrow())
+  }
+
+  test('runs that are under way say how far they are, and end with their code, and later ones have the new code', async () => {
     await site.install(filesOf(act))
-    await site.dispatch({ n: 1, waits: true })
+    await site.dispatch({ n: 1, waits: true, progress: 0.4 })
     const stop = site.start()
     await until('it is under way', async () => (await site.ledger()).length === 1)
+    await until('it has said how far it is', async () => (await progress())[1] !== null)
+    assert.deepEqual(await progress(), ['running', 0.4, 'page 40'])
     await site.install(filesOf(act, 'v2'))
     let count = 0
     await until('the new code runs', async () => {
@@ -64,22 +71,6 @@ describe('when a release is activated', () => {
       ['act 1 v1', 'end of 1 v1'],
     )
     assert.equal(ledger.filter((line) => line.startsWith('act 2')).length, count)
-  })
-
-  test('a run that is under way has said how far it is', async () => {
-    await site.install(filesOf(act))
-    await site.dispatch({ n: 1, waits: true, progress: 0.4 })
-    await rm(path.join(site.folder, 'go'), { force: true })
-    const stop = site.start()
-    const progress = async () => {
-      const row = site.host.system.db.selectFrom('waypost_run').select(['status', 'progress', 'progress_text'])
-      return Object.values(await row.executeTakeFirstOrThrow())
-    }
-    await until('it is stored', async () => (await progress())[1] !== null)
-    assert.deepEqual(await progress(), ['running', 0.4, 'page 40'])
-    await writeFile(path.join(site.folder, 'go'), '')
-    await until('it has ended', async () => (await progress())[0] === 'done')
-    await stop()
   })
 
   test('runs of a removed or renamed listener wait until a release has it again; a new one sees later messages', async () => {

@@ -181,9 +181,9 @@ for (const kind of chooseKinds('sqlite'))
     })
 
     for (const [what, reason, declare] of [
-      ['exit', /Its process ended: exit code 3/, test],
       ['buffers', /Its process used more than \d+ MB|took longer/, test],
-      // In CI, the test of logs has a loop beside others; "exit" and "buffers" have the rest.
+      // In CI, the test of logs has a loop beside others, and the processes of "buffers" end too.
+      ['exit', /Its process ended: exit code 3/, longTest],
       ['loop', /took longer than 1 s/, longTest],
       ['hang', /took longer than 1 s/, longTest],
       ['reject', /Its process ended|unhandled/, longTest],
