@@ -12,8 +12,8 @@ import { defaultKinds, isLong } from '../support/forms.ts'
 
 /** More points than a refresh has. */
 const limit = 40
-/** Outside the long form, every sixth point. */
-const step = isLong ? 1 : 6
+/** Outside the long form, one before the new token is stored and one behind it. */
+const points = isLong ? Array.from({ length: limit }, (_, index) => index + 1) : [4, 7]
 
 for (const kind of defaultKinds) {
   describe(`a server that is killed while it rotates a refresh token, on ${kind}`, () => {
@@ -23,9 +23,9 @@ for (const kind of defaultKinds) {
       let deaths = 0
       let next = startMortal(world)
       try {
-        for (let point = 1; point <= limit; point += step) {
+        for (const point of points) {
           const mortal = await next
-          next = startMortal(world) // meanwhile
+          if (point !== points.at(-1)) next = startMortal(world) // meanwhile
           if (await survives(world, mortal, point)) break
           deaths = point
         }
@@ -33,7 +33,7 @@ for (const kind of defaultKinds) {
         await end((await next).child)
       }
       assert.ok(deaths >= 7, `it died at ${deaths} points`)
-      assert.ok(deaths < limit, 'it never came to an answer')
+      if (isLong) assert.ok(deaths < limit, 'it never came to an answer')
     })
   })
 }
