@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { longTest } from '../support/forms.ts'
 import { openProjectServer, type Files, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
@@ -89,8 +90,13 @@ describe('a broken plugin leaves the release before on the server, and is named'
       /requires variables that are not set: NOT_SET \(plugin bad\)/,
     ],
   ]
-  for (const [what, files, code, message] of cases) {
-    test(what, async () => {
+  // In CI one of each code.
+  const isFirst = ([, , code]: (typeof cases)[number], index: number) =>
+    cases.findIndex((one) => one[2] === code) === index
+  for (const [index, one] of cases.entries()) {
+    const [what, files, code, message] = one
+    const declare = isFirst(one, index) ? test : longTest
+    declare(what, async () => {
       const refusal = await refusalOf(server.deploy(files))
       assert.equal(refusal.code, code, refusal.message)
       assert.match(refusal.message, message)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import { issueHostToken } from '../../../src/operate/index.ts'
 import { ensureTestUser } from '../../../src/server/index.ts'
@@ -49,7 +50,7 @@ test('while PostgreSQL is unavailable, routes that do not need it work, others r
     while (!over.signal.aborted) {
       const { status } = await send(server.port, { path: '/still' })
       if (status !== 200) failures.push(String(status))
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      await pause(20)
     }
   })()
   const seen = { now: false, own: false }
@@ -63,6 +64,7 @@ test('while PostgreSQL is unavailable, routes that do not need it work, others r
         assert.match(headers['retry-after'] ?? '', /^\d+$/)
         seen[name as 'now' | 'own'] = true
       }
+      await pause(10)
     }
   })()
   await back

@@ -49,7 +49,7 @@ const files = (more = ''): Files => ({
   'src/report.ts': actionFile('globalThis.boxEvents.push(`report ${context.env.GREETING}`)'),
 })
 
-for (const kind of chooseKinds('postgresql')) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`a variable in System, ${kind}`, () => {
     let site: ServeSite
     let events: string[]
