@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
+import { isLong } from '../../../test/support/forms.ts'
 import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
 import { openProjectServer, type ProjectServer } from '../../../test/support/project-server.ts'
 import { send } from '../../../test/support/send.ts'
@@ -333,7 +334,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
 
     test('values are never part of a statement', async () => {
       const before = await titles()
-      for (const attack of attacks) {
+      // Outside the long form, SQLite gets every third.
+      for (const attack of attacks.filter((_, turn) => isLong || kind === 'postgresql' || turn % 3 === 0)) {
         const path = await call(`/find/${encodeURIComponent(attack)}`)
         assert.deepEqual([path.status, path.body], [200, []], attack)
         const query = await call(`/find?title=${encodeURIComponent(attack)}`)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { TableSnapshot } from 'waypost'
+import { isLong } from '../../../test/support/forms.ts'
 import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
 import { actionFile, openProjectServer, type ProjectServer } from '../../../test/support/project-server.ts'
 import { send } from '../../../test/support/send.ts'
@@ -235,10 +236,11 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     const call = (path: string, body?: unknown, method?: string) =>
       send(server.port, { path, ...(body !== undefined && { body }), ...(method && { method }) })
 
-    for (const entrance of ['kysely', 'sql', 'system-kysely', 'system-sql', 'query', 'table'])
+    for (const [index, entrance] of ['kysely', 'sql', 'system-kysely', 'system-sql', 'query', 'table'].entries())
       test(`come back from JSON columns and times through ${entrance}`, async () => {
         const [at] = times[0]
-        for (const data of json) {
+        // Outside the long form, those of code get every third value, each another one.
+        for (const data of json.filter((_, turn) => isLong || index > 3 || (turn + index) % 3 === 0)) {
           const { body, text } = await call(`/${entrance}`, { data, at })
           assert.deepEqual({ data: body.data, at: body.at }, { data, at }, text)
           if (entrance.startsWith('system')) continue

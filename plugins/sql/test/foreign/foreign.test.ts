@@ -145,16 +145,18 @@ async function assertFindable(opened: Opened): Promise<void> {
   for (const [index, column] of opened.columns.entries()) {
     const hasOrder = all.some((row) => isOrdered(row[column])) && opened.table.columns[column]!.type !== 'text'
     const rest = all.filter((row) => row[column] !== null)
-    for (const value of new Set(all.map((row) => row[column]!))) {
+    const values = [...new Set(all.map((row) => row[column]!))]
+    // Outside the long form, two values of each column and two comparisons: ../table/all-types.test.ts has each type.
+    for (const value of isLong ? values : values.slice(0, 2)) {
       const same = all.filter((row) => row[column] === value)
       if (value === null) {
         assert.deepEqual(await opened.list({ [`${column}.null`]: true }), same)
         continue
       }
       assert.deepEqual(await opened.list({ [column]: value }), same, `${column}=${value}`)
-      assert.deepEqual(await opened.list({ [column]: [value, value] }), same, `${column} in ${value}`)
+      if (isLong) assert.deepEqual(await opened.list({ [column]: [value, value] }), same, `${column} in ${value}`)
       if (!hasOrder) continue
-      for (const [operator, isFound] of Object.entries(operators)) {
+      for (const [operator, isFound] of Object.entries(operators).filter((_, turn) => isLong || turn % 3 === 0)) {
         const expected = rest.filter((row) => isFound(order(row[column]!, value)))
         assert.deepEqual(
           await opened.list({ [`${column}.${operator}`]: value }),
@@ -217,9 +219,13 @@ function changesFor({ columns, table }: Opened, rows: readonly Row[]): Row {
 /** A form may have no milliseconds. */
 const normalize = (value: unknown) => (typeof value === 'string' ? value.replace(/\.\d+Z$/, 'Z') : value)
 
+// On PostgreSQL the type of a column says its form. Outside the long form, one table of each program shows that.
+const chosen = (made: (typeof programs)[keyof typeof programs], kind: Engine) =>
+  isLong || kind === 'sqlite' ? made[kind] : made[kind].slice(0, 1)
+
 for (const [program, made] of Object.entries(programs))
   for (const kind of engines)
-    for (const foreign of made[kind])
+    for (const foreign of chosen(made, kind))
       test(`${program}, ${kind}: ${foreign.name} is filtered, sorted, paged and written in its own form`, async (t) => {
         const opened = await open(foreign, kind)
         const { api, table, times, list, pathOf } = opened

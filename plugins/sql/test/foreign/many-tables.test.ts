@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { TableSnapshot } from 'waypost'
 import { makeForeignTables } from '../../../../test/support/foreign-tables.ts'
+import { isLong } from '../../../../test/support/forms.ts'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
 import { openTableApi, type TableApi } from '../../../../test/support/table-api.ts'
 import { parseSnapshot, writeSnapshot } from '../../../../test/support/write-steps.ts'
@@ -78,8 +79,9 @@ test('each table is served, or a diagnostic says why not and what to do', () => 
 })
 
 test('rows of each table are listed, read and written back unchanged', { timeout: 120_000 }, async (t) => {
-  // The other families are like the first one.
-  const isFirst = (name: string) => !/^(customer|invoice)_[1-9]/.test(name)
+  // The other families are like the first one. Outside the long form, every fifth type: ../table/all-types.test.ts has them.
+  const isFirst = (name: string) =>
+    !/^(customer|invoice)_[1-9]/.test(name) && (isLong || !/^type \d*[1-46-9]$/.test(name))
   const names = Object.keys(tables).filter((name) => isFirst(name) && problemsOf(configOf(name)).length === 0)
   const keyOf = (name: string) => (Object.hasOwn(keys, name) ? [keys[name]!] : tables[name]!.key!)
   const where = (name: string) =>

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { makeForeignTables } from '../../../../test/support/foreign-tables.ts'
+import { isLong } from '../../../../test/support/forms.ts'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
 import { openTableApi, type TableApi } from '../../../../test/support/table-api.ts'
 import { writeStep, type ColumnDeclaration, type Step } from '../../../../test/support/write-steps.ts'
@@ -168,7 +169,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
     }
 
     const walk = async (samples: Readonly<Record<string, Sample>>, api: TableApi): Promise<void> => {
-      for (const [name, sample] of Object.entries(samples)) {
+      for (const [index, [name, sample]] of Object.entries(samples).entries()) {
         const { values, wrong = [], comparison } = sample
         await walkBulk(name, sample, api)
         const stored: { readonly id: number }[] = []
@@ -184,6 +185,7 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
           await api.call('POST /child', { body: { thing_id: id } })
           const { body: children } = await api.call('GET /child', { query: { embed: 'thing', limit: 100 } })
           assert.deepEqual(children.entry.at(-1).thing, posted.body, `${name} embedded`)
+          await api.execute('delete from child')
           if (comparison === 'none' || value === null) continue
           const found = await api.call('GET /thing', { query: { [name]: value } })
           assert.deepEqual(found.body.entry, [posted.body], `${name}=${JSON.stringify(value)}`)
@@ -195,7 +197,8 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
           assert.equal(status, 400, `${name}: ${JSON.stringify([value, body])}`)
         }
         if (comparison === 'none') continue
-        for (const sort of [name, `-${name}`]) {
+        // Outside the long form, one direction of each.
+        for (const sort of [name, `-${name}`].filter((_, turn) => isLong || turn === index % 2)) {
           const rows: unknown[] = []
           for (let next: string | undefined; rows.length < 50;) {
             const query = { sort, limit: 1, [`${name}.null`]: false, ...(next && { after: next }) }
