@@ -87,10 +87,10 @@ for (const kind of chooseKinds('sqlite')) {
       for (const route of routes) check(await call(route, headers), `${route.method} ${route.path}`)
     }
     let rounds = 0
-    /** Requests them as `askAll` does. Outside the long form, each route gets every third of such tokens. */
+    /** Requests them as `askAll` does. Outside the long form, each route gets every twelfth of such tokens. */
     async function askInTurns(headers: Readonly<Record<string, string>>) {
       rounds += 1
-      const some = routes.filter((_, turn) => isLong || (turn + rounds) % 3 === 0)
+      const some = routes.filter((_, turn) => isLong || (turn + rounds) % 12 === 0)
       for (const route of some) assertInvalid(await call(route, headers), `${route.method} ${route.path}`)
     }
     const issue = async (scope: string): Promise<string> =>

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { addUser } from '../../src/auth/index.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { basic, bearer, issuer, type TestRequest } from '../support/server.ts'
 import { openWorld, password, setStatus, type Credentials, type World } from './world.ts'
 
 const inactive = { active: false }
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`introspection on ${kind}`, () => {
     let world: World
     let stranger: Credentials

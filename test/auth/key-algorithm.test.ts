@@ -6,7 +6,7 @@ import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, SignJWT, type JWT
 import { openKeyRing, pruneKeys, retireOtherKeys, rotateKey } from '../../src/auth/index.ts'
 import { openIdentity } from '../../src/host/index.ts'
 import { issueHostToken, rotateHostKey } from '../../src/operate/index.ts'
-import { chooseKinds, defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { describeSystems, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { asCommand, basic, bearer, issuer, type TestServer } from '../support/server.ts'
 import { openWorld, type World } from './world.ts'
@@ -14,7 +14,7 @@ import { openWorld, type World } from './world.ts'
 const minute = 60_000
 const rs256 = { config: { token_algorithm: 'RS256' } }
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`the algorithm of access tokens on ${kind}`, () => {
     let world: World
     let second: TestServer

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { addUser, backendScopes } from '../../src/auth/index.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { bearer } from '../support/server.ts'
 import { openWorld, password, setStatus, type Credentials, type World } from './world.ts'
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`the password grant on ${kind}`, () => {
     let world: World
     let trusted: Credentials

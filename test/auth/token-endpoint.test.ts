@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { addUser } from '../../src/auth/index.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { basic, issuer, type TestAnswer, type TestRequest } from '../support/server.ts'
 import { openWorld, setStatus, type World } from './world.ts'
 
@@ -206,7 +206,7 @@ const refused: readonly Refused[] = [
   },
 ]
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`the token endpoint on ${kind}`, () => {
     let world: World
     before(async () => {

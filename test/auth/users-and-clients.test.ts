@@ -15,12 +15,12 @@ import {
 import { defaultSettings } from '../../src/kit/index.ts'
 import { signAccessToken, verifyAccessToken } from '../../src/auth/token/access-token.ts'
 import { makeSecrets, type System } from '../../src/store/index.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { issuer, startTestServer, type TestServer } from '../support/server.ts'
 
 const secrets = makeSecrets('a secret of more than 32 characters')
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`users, clients and keys on ${kind}`, () => {
     let server: TestServer
     let system: System

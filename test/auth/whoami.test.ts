@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { addUser } from '../../src/auth/index.ts'
-import { defaultKinds } from '../support/forms.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { basic, bearer, type TestAnswer } from '../support/server.ts'
 import { openWorld, password, type World } from './world.ts'
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`whoami on ${kind}`, () => {
     let world: World
     before(async () => {

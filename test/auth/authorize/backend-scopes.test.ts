@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { addUser, docsClientId } from '../../../src/auth/index.ts'
-import { defaultKinds } from '../../support/forms.ts'
+import { chooseKinds } from '../../support/forms.ts'
 import { issuer } from '../../support/server.ts'
 import { openWorld, password, type Credentials, type World } from '../world.ts'
 import { callback, makeVisitor, readAnswer, readCode, readPage, requestOf, verifier, type Visitor } from './visitor.ts'
@@ -9,7 +9,7 @@ import { callback, makeVisitor, readAnswer, readCode, readPage, requestOf, verif
 const minute = 60_000
 const admin = 'backend.admin'
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`a code with a scope of administration on ${kind}`, () => {
     let world: World
     let own: Credentials

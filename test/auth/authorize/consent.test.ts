@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { addUser, addUserScopes, docsClientId, removeUserScopes } from '../../../src/auth/index.ts'
-import { defaultKinds } from '../../support/forms.ts'
+import { chooseKinds } from '../../support/forms.ts'
 import { issuer, type TestAnswer } from '../../support/server.ts'
 import { send } from '../../support/send.ts'
 import { openWorld, password, type Credentials, type World } from '../world.ts'
@@ -22,7 +22,7 @@ import {
 const grants = ['authorization_code']
 const local = 'http://127.0.0.1:51004/callback'
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`consent on ${kind}`, () => {
     let world: World
     let visitor: Visitor

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findUser, hasAdministrator, loadUserScopes, makeFirstRunCode, setUserStatus } from '../../../src/auth/index.ts'
-import { defaultKinds } from '../../support/forms.ts'
+import { chooseKinds } from '../../support/forms.ts'
 import { issuer, type TestAnswer } from '../../support/server.ts'
 import { openWorld, type World } from '../world.ts'
 import { makeVisitor, readPage, type Visitor } from './visitor.ts'
@@ -9,7 +9,7 @@ import { makeVisitor, readPage, type Visitor } from './visitor.ts'
 const path = 'GET /authorization/first-run'
 const password = 'a first password'
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`the first administrator on ${kind}`, () => {
     const setUp = async (visitor: Visitor, fields: Readonly<Record<string, string>>) =>
       follow(

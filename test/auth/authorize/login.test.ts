@@ -4,7 +4,7 @@ import { addUser } from '../../../src/auth/index.ts'
 import { sign } from '../../../src/auth/authorize/cookies.ts'
 import { hashPassword } from '../../../src/auth/account/passwords.ts'
 import { sha256 } from '../../../src/kit/index.ts'
-import { defaultKinds } from '../../support/forms.ts'
+import { chooseKinds } from '../../support/forms.ts'
 import { openWorld, password, setStatus, type Credentials, type World } from '../world.ts'
 import {
   callback,
@@ -23,7 +23,7 @@ const sessionCookie = '__Host-waypost-session'
 const formCookie = '__Host-waypost-form'
 const noticeCookie = '__Secure-waypost-notice'
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`a login on the pages on ${kind}`, () => {
     let world: World
     let client: Credentials

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { backendClientId, backendRedirectPath } from '../../../src/auth/index.ts'
-import { defaultKinds } from '../../support/forms.ts'
+import { chooseKinds } from '../../support/forms.ts'
 import { issuer } from '../../support/server.ts'
 import { openWorld, password, type Credentials, type World } from '../world.ts'
 import { callback, makeVisitor, readAnswer, readPage, requestOf, writeQuery } from './visitor.ts'
 
-for (const kind of defaultKinds) {
+for (const kind of chooseKinds('sqlite')) {
   describe(`registration on the pages, on ${kind}`, () => {
     let world: World
     let site: Credentials
