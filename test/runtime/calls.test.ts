@@ -5,7 +5,8 @@ import { after, before, test } from 'node:test'
 import pino from 'pino'
 import { executeHostCronjobs, runDueListeners } from '../../src/jobs/index.ts'
 import { CallScope } from '../../src/runtime/calls/call-scope.ts'
-import { describeEachSystem, openProjectServer, type ProjectServer } from '../support/project-server.ts'
+import { chooseKinds } from '../support/forms.ts'
+import { describeSystems, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 
 const yml = `
@@ -186,7 +187,7 @@ test('a stream of a call is closed when the work around it has ended, also befor
   }
 })
 
-describeEachSystem('context.call', ({ newSystem }) => {
+describeSystems('context.call', chooseKinds('postgresql'), ({ newSystem }) => {
   let server: ProjectServer
   let ann: { authorization: string }
   const seen: string[] = ((globalThis as { waypostCalls?: string[] }).waypostCalls ??= [])

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { longDescribe } from '../support/forms.ts'
 import type { Work } from './request-work-process.ts'
 
 const requests = 50
@@ -81,14 +82,10 @@ function without(work: Work, names: readonly string[]): Work {
 
 describe('the work for a request', () => {
   let waypost: Server
-  let fastify: Server
   before(async () => {
-    ;[waypost, fastify] = await Promise.all([openServer('waypost'), openServer('fastify')])
+    waypost = await openServer('waypost')
   })
-  after(() => {
-    waypost.child.kill()
-    fastify.child.kill()
-  })
+  after(() => waypost.child.kill())
 
   /** The timer is that of the idle connection. A listener of the socket is the one that Node adds for each response. */
   const ofGet: Work = {
@@ -112,11 +109,22 @@ describe('the work for a request', () => {
     test(`of ${target} is no more than this`, async () => {
       assert.deepEqual(await countWork(waypost, target), expected[target])
     })
-
-    test(`of ${target} has no more promises, ticks and timers than in Fastify`, async () => {
-      const peer = await countWork(fastify, target)
-      for (const what of ['PROMISE', 'TickObject', 'Timeout'])
-        assert.ok((expected[target][what] ?? 0) <= (peer[what] ?? 0), `${what}: ${JSON.stringify(peer)}`)
-    })
   }
+
+  // In CI, the tests above have the counts, which only another version of Fastify can exceed.
+  longDescribe('in Fastify', () => {
+    let fastify: Server
+    before(async () => {
+      fastify = await openServer('fastify')
+    })
+    after(() => fastify.child.kill())
+
+    for (const target of Object.keys(targets) as Target[]) {
+      test(`of ${target} has no fewer promises, ticks and timers`, async () => {
+        const peer = await countWork(fastify, target)
+        for (const what of ['PROMISE', 'TickObject', 'Timeout'])
+          assert.ok((expected[target][what] ?? 0) <= (peer[what] ?? 0), `${what}: ${JSON.stringify(peer)}`)
+      })
+    }
+  })
 })

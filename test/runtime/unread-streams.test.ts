@@ -2,15 +2,19 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
+import { isLong } from '../support/forms.ts'
 import { actionFile, openProjectServer, type ProjectServer } from '../support/project-server.ts'
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
+
+/** More of 64 kB than sockets hold. */
+const parts = isLong ? 1000 : 400
 
 describe('a stream that is not read', () => {
   const source = `import { createReadStream } from 'node:fs'
     import { Readable } from 'node:stream'
     let [closed, late, made] = [0, 0, 0]
-    const part = () => ((made += 1) % 1000 === 0 ? null : Buffer.alloc(65536))
+    const part = () => ((made += 1) % ${parts} === 0 ? null : Buffer.alloc(65536))
     const large = () => new Readable({ read() { this.push(part()) } })
     async function* generateLarge() { for (let one = part(); one !== null; one = part()) yield one }
     const endless = () => new Readable({
@@ -84,9 +88,9 @@ describe('a stream that is not read', () => {
         made = await count('made')
         return made > begun && made === before
       })
-      assert.ok(made - begun < 500, `${made - begun} of 1000 parts`)
-      assert.ok((await buffer(socket)).length > 999 * 65_536)
-      assert.equal((await count('made')) - begun, 1000)
+      assert.ok(made - begun < parts / 2, `${made - begun} of ${parts} parts`)
+      assert.ok((await buffer(socket)).length > (parts - 1) * 65_536)
+      assert.equal((await count('made')) - begun, parts)
     })
   }
 
