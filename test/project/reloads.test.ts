@@ -10,7 +10,7 @@ import { makeProject, type TestProject } from '../support/project.ts'
 import { startLoad, type LoadAnswer } from '../support/steady-load.ts'
 import { until } from '../support/until.ts'
 
-const reloads = isLong ? 50 : 10
+const reloads = isLong ? 50 : 4
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
 describe('many reloads of dev', () => {

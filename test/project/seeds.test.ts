@@ -8,6 +8,7 @@ import { WaypostError } from '../../src/kit/index.ts'
 import { migrateProject, resetDatabases, seedProject, type SeedOptions } from '../../src/project/index.ts'
 import { activateRelease } from '../../src/release/index.ts'
 import { createTestApp } from '../../src/testing/index.ts'
+import { chooseKinds } from '../support/forms.ts'
 import { startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { writeFiles } from '../support/project-server.ts'
 import { useTemporaryFolder } from '../testing/temporary-folder.ts'
@@ -65,7 +66,8 @@ before(async () => {
 })
 after(() => Promise.all([postgres.stop(), temporary.remove()]))
 
-for (const kind of ['sqlite', 'postgresql'] as const) {
+// In CI, e2e/snippets.test.ts migrates, seeds and resets one on SQLite.
+for (const kind of chooseKinds('postgresql')) {
   describe(`seeds on ${kind}`, () => {
     let folder: string
     let variables: Record<string, string>

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { openHost } from '../../../src/host/index.ts'
 import { issueHostToken } from '../../../src/operate/index.ts'
 import { openProjectServer } from '../../support/project-server.ts'
+import { isLong } from '../../support/forms.ts'
 import { bodyOf, openDraft, type DraftWorld } from '../../support/draft-world.ts'
 import { send } from '../../support/send.ts'
 import { asCommand } from '../../support/server.ts'
@@ -70,8 +71,10 @@ describe('what an attacker sends to the draft of a folder', () => {
 
   test('no other file is read, written or deleted, however its path is written', async () => {
     const before = await snapshot(world.root)
-    for (const file of paths) {
-      for (const encoded of [encodeURIComponent(file), encodeURIComponent(encodeURIComponent(file))]) {
+    for (const [index, file] of paths.entries()) {
+      const once = encodeURIComponent(file)
+      // Outside the long form, every fourth is encoded twice too.
+      for (const encoded of isLong || index % 4 === 0 ? [once, encodeURIComponent(once)] : [once]) {
         const target = `/draft/file?path=${encoded}`
         for (const [line, json] of [
           [`GET ${target}`, undefined],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { chmod, readdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdtempDisposable, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
@@ -144,15 +145,17 @@ describe('what the draft of a folder generates', () => {
 })
 
 test('an editor that saves in place while files are written loses nothing', async () => {
-  await using world = await openDraft(files)
-  const file = 'resources/race.yml'
-  await world.write(file, '')
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'waypost-race-'))
+  const root = folder.path
+  const file = 'race.yml'
+  const place = path.join(root, file)
+  await writeFile(place, '')
   const editing = new AbortController()
   const lines: string[] = []
   const editor = async () => {
     for (let index = 0; index < 150; index += 1) {
       const line = `# editor ${index}\n`
-      await world.write(file, (await world.read(file)) + line)
+      await writeFile(place, (await readFile(place, 'utf8')) + line)
       lines.push(line)
     }
     editing.abort()
@@ -160,9 +163,9 @@ test('an editor that saves in place while files are written loses nothing', asyn
   let written = 0
   const pages = async () => {
     while (!editing.signal.aborted) {
-      const before = await world.read(file)
+      const before = await readFile(place, 'utf8')
       try {
-        await writeFiles(world.root, [{ file, text: `${before}# page ${written}\n`, before }])
+        await writeFiles(root, [{ file, text: `${before}# page ${written}\n`, before }])
         written += 1
       } catch {
         // The file was changed meanwhile, so nothing was written.
@@ -170,6 +173,6 @@ test('an editor that saves in place while files are written loses nothing', asyn
     }
   }
   await Promise.all([editor(), pages()])
-  const text = await world.read(file)
+  const text = await readFile(place, 'utf8')
   for (const line of lines) assert.ok(text.includes(line), line)
 })
