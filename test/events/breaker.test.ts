@@ -6,13 +6,13 @@ import { fanOutChunk } from '../../src/events/message/fan-out.ts'
 import { replayDead } from '../../src/events/index.ts'
 import { openSystem } from '../../src/store/index.ts'
 import { refuseStatements } from './refusing-system.ts'
-import { leaveDead, onEachDatabase, type DeliveryRow, type World } from './world.ts'
+import { leaveDead, type DeliveryRow, type World, onAnyDatabase } from './world.ts'
 import { until } from '../support/until.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute
 
-onEachDatabase('the breaker of a subscription', (world) => {
+onAnyDatabase('the breaker of a subscription', (world) => {
   test('opens after ten consecutive failures, and postponed deliveries do not count as failed', async () => {
     const { receiver } = await prepare(world(), 40)
     receiver.choose = () => 500

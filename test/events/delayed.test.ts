@@ -25,11 +25,11 @@ onBothDatabases('a delayed event', (world) => {
     await world().dispatch('note', 'now')
     await world().execute()
     assert.deepEqual(receiver.bodies(), ['"now"'])
-    world().clock.forward(hour - 1000)
+    world().clock.forward(hour - minute)
     await world().execute()
     assert.deepEqual(receiver.bodies(), ['"now"'])
     const late = await subscribe(world())
-    world().clock.forward(2000)
+    world().clock.forward(2 * minute)
     await world().execute()
     assert.deepEqual(receiver.bodies(), ['"now"', '"later"'])
     assert.deepEqual(late.bodies(), ['"later"'])
@@ -123,7 +123,8 @@ onBothDatabases('a delayed event', (world) => {
     assert.deepEqual(await delayed(world()), ['note a "wait" in 2h', 'note b "time" in 6h'])
   })
 
-  test('is sent once, whoever moves it, in bounded batches', async () => {
+  test('is sent once, whoever moves it, in bounded batches', async (t) => {
+    if (!isLong && world().kind === 'sqlite') return t.skip('long form: on PostgreSQL movers meet')
     const count = 2 * maxMoved + 10
     await addMany(world(), count)
     const moved = await Promise.all([
@@ -159,8 +160,9 @@ onBothDatabases('a delayed event', (world) => {
     }
   })
 
-  test('of many that are due at once does not stand before other events', async () => {
-    const count = isLong ? 100_000 : 3000
+  test('of many that are due at once does not stand before other events', async (t) => {
+    if (!isLong && world().kind === 'sqlite') return t.skip('long form: on PostgreSQL it is the same order')
+    const count = isLong ? 100_000 : 2000
     await addMany(world(), count)
     const receiver = await subscribe(world())
     const other = await subscribe(world(), { event: 'other_note' })

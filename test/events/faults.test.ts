@@ -8,9 +8,9 @@ import { makeSecrets } from '../../src/store/index.ts'
 import { until } from '../support/until.ts'
 import type { Receiver } from './receiver.ts'
 import { breakable, countTransactions, refuseStatements } from './refusing-system.ts'
-import { asLogin, day, leaveDead, onEachDatabase, type World } from './world.ts'
+import { asLogin, day, leaveDead, type World, onAnyDatabase } from './world.ts'
 
-onEachDatabase('what fails', (world) => {
+onAnyDatabase('what fails', (world) => {
   test('a secret that cannot be decrypted is a failed attempt, and others continue', async () => {
     const receiver = await world().openReceiver()
     const user = await world().addUser()
@@ -171,7 +171,7 @@ onEachDatabase('what fails', (world) => {
   })
 })
 
-onEachDatabase('a name that resolves to a public address first', (world) => {
+onAnyDatabase('a name that resolves to a public address first', (world) => {
   test('and to a private one when connecting is rejected each time, and no request is posted', async () => {
     const receiver = await world().openReceiver()
     const { system, secrets } = world()
@@ -206,7 +206,7 @@ onEachDatabase('a name that resolves to a public address first', (world) => {
   })
 })
 
-onEachDatabase('an endpoint that is changed while a POST to the old one is under way', (world) => {
+onAnyDatabase('an endpoint that is changed while a POST to the old one is under way', (world) => {
   for (const back of [false, true]) {
     const what = back ? 'changed, and changed back' : 'changed'
     test(`${what}: the late 410 disables nothing, and the resend goes to the new one`, async () => {
@@ -238,7 +238,7 @@ onEachDatabase('an endpoint that is changed while a POST to the old one is under
   }
 })
 
-onEachDatabase('a clock that is set back an hour', (world) => {
+onAnyDatabase('a clock that is set back an hour', (world) => {
   const back = -3_600_000
   const dataOf = (receiver: Receiver) => receiver.received.map(({ body }) => body).toSorted()
 
@@ -303,7 +303,7 @@ onEachDatabase('a clock that is set back an hour', (world) => {
   })
 })
 
-onEachDatabase('a worker without work', (world) => {
+onAnyDatabase('a worker without work', (world) => {
   test('ends, and has opened no transaction', async () => {
     await waitingOnly(world())
     const counted = countTransactions(world().system)

@@ -12,7 +12,7 @@ import { isLong, longTest } from '../support/forms.ts'
 import { until } from '../support/until.ts'
 
 /** Of one message: more than a worker keeps in memory, and than are fanned out at a time. */
-const many = isLong ? 4500 : 3000
+const many = isLong ? 4500 : 2400
 const [backlog, few] = isLong ? [1500, 300] : [500, 100]
 
 onEachDatabase('a message for very many', (world) => {

@@ -5,7 +5,7 @@ import { changeHostIssuer, resumeHostDeliveries, type ActingHost } from '../../s
 import { loadFacts, replaceFact } from '../../src/store/index.ts'
 import { until } from '../support/until.ts'
 import { refuseStatements } from './refusing-system.ts'
-import { onEachDatabase, type World } from './world.ts'
+import { type World, onAnyDatabase } from './world.ts'
 
 const confirm = () => Promise.resolve(true)
 
@@ -16,7 +16,7 @@ function hostOf({ system, clock }: World): ActingHost {
 
 const statesOf = async (world: World) => (await world.deliveries()).map(({ status }) => status)
 
-onEachDatabase('a System that may be a copy', (world) => {
+onAnyDatabase('a System that may be a copy', (world) => {
   test('posts nothing until it is resumed, not even what a worker had in memory', async () => {
     const { system } = world()
     await replaceFact(system, 'issuer', 'https://live.example.com')

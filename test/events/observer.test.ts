@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Member } from '../../src/events/lanes/member.ts'
 import { record } from '../../src/events/worker/record.ts'
-import { onEachDatabase } from './world.ts'
+import { onAnyDatabase } from './world.ts'
 
 const holdsNothing = { usedLanes: () => new Set<number>(), forgetQueued: () => undefined }
 
-onEachDatabase('a worker that watches others', (world) => {
+onAnyDatabase('a worker that watches others', (world) => {
   test('does not end them after an outage of the database, before they could renew their leases', async () => {
     const { system, clock } = world()
     const [one, other] = [new Member(system, clock, holdsNothing), new Member(system, clock, holdsNothing)]

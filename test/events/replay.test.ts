@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { countDead, replayDead, replayDelivery } from '../../src/events/index.ts'
-import { onEachDatabase, type World } from './world.ts'
+import { type World, onAnyDatabase } from './world.ts'
 
 const hour = 3_600_000
 
-onEachDatabase('a replay', (world) => {
+onAnyDatabase('a replay', (world) => {
   test('of a dead delivery resends it with the same id, with four attempts', async () => {
     const receiver = await world().openReceiver(500)
     const [id = ''] = await makeDead(world(), receiver.url, 1)

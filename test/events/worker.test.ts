@@ -8,10 +8,10 @@ import { until } from '../support/until.ts'
 import { beat, countOwners, hold } from './other-workers.ts'
 import { holdWorkers, refuseStatements } from './refusing-system.ts'
 import type { Answer } from './receiver.ts'
-import { leaveDead, makeMember, onBothDatabases, onEachDatabase, type DeliveryRow, type World } from './world.ts'
+import { leaveDead, makeMember, onBothDatabases, type DeliveryRow, type World, onAnyDatabase } from './world.ts'
 import { longTest } from '../support/forms.ts'
 
-onEachDatabase('what is due', (world) => {
+onAnyDatabase('what is due', (world) => {
   for (const workers of [1, 10]) {
     for (const concurrency of [1, 2, 50]) {
       const isShort = (workers === 1 && concurrency === 50) || (workers === 10 && concurrency === 2)
@@ -318,7 +318,7 @@ onBothDatabases('a delivery whose worker was lost', (world) => {
   })
 })
 
-onEachDatabase('a run beside another worker that has lanes', (world) => {
+onAnyDatabase('a run beside another worker that has lanes', (world) => {
   test('that is idle shares the lanes with it, and everything is delivered', async () => {
     const receiver = await world().openReceiver()
     const endpoints = Array.from({ length: 40 }, (_, n) => `${receiver.url}/${n}`)

@@ -20,7 +20,7 @@ import { defaultSettings, makeUuid, userAgent, type Settings } from '../../src/k
 import { openOutbound, type Outbound } from '../../src/outbound/index.ts'
 import { makeSecrets, openSystem, type Secrets, type System } from '../../src/store/index.ts'
 import { makeTestClock, type TestClock } from '../support/clock.ts'
-import { bothKinds, defaultKinds, type Kind } from '../support/forms.ts'
+import { bothKinds, chooseKinds, defaultKinds, type Kind } from '../support/forms.ts'
 import { copySystem } from '../support/migrated.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { openReceiver, type Answer, type Receiver } from './receiver.ts'
@@ -75,6 +75,11 @@ export function asLogin(id: string, scopes: readonly string[] = ['consumer']): S
 /** Declares tests that begin with an empty System each: on PostgreSQL, in the long form on SQLite too. */
 export function onEachDatabase(name: string, declare: (world: () => World) => void): void {
   onDatabases(name, defaultKinds, declare)
+}
+
+/** The same for tests of what a worker does with the rows: on SQLite, in the long form on PostgreSQL too. */
+export function onAnyDatabase(name: string, declare: (world: () => World) => void): void {
+  onDatabases(name, chooseKinds('sqlite'), declare)
 }
 
 /** For tests of statements that differ between the databases. */

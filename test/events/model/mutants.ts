@@ -30,6 +30,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     replacement: 'if (fence.length === 0) fence.push({ now: Date.now() })',
     faults: ['suspend', 'stop'],
     seed: 7,
+    isLong: true,
   },
   'the turn is ignored': {
     file: record,
