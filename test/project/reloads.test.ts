@@ -43,7 +43,13 @@ describe('many reloads of dev', () => {
       newest = Math.max(newest, Number(answer.headers[editHeader]))
       return judgeTodoList(answer)
     }
-    const load = startLoad({ port: dev.port, path: '/todo', perSecond: 100, newConnectionEach: 20, judge })
+    const load = startLoad({
+      port: dev.port,
+      path: '/todo',
+      perSecond: isLong ? 100 : 40,
+      newConnectionEach: 20,
+      judge,
+    })
     await edits(reloads)
     const { sent, failures } = await load.stop()
     assert.deepEqual(failures, [], `of ${sent} requests`)
