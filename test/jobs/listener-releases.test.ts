@@ -28,7 +28,8 @@ const filesOf = (listeners: string, version = 'v1') => ({
   'waypost.yml': definition(listeners),
   'src/act.js': code(version),
 })
-const act = '{ act: { event: acted, action: src/act.js } }'
+/** Its runs may take as long as on any machine. */
+const act = '{ act: { event: acted, action: src/act.js, timeout: 5m } }'
 
 describe('when a release is activated', () => {
   let site: ListenerSite

@@ -10,7 +10,7 @@ import { count, holdWriteLock, startWriter, useSqliteFiles, type Tables } from '
 const { open, openAgain } = useSqliteFiles()
 
 test('many transactions in each of two processes at once all succeed', async () => {
-  const each = isLong ? 200 : 50
+  const each = isLong ? 200 : 40
   const { file, db } = await open()
   const writers = [startWriter(file, 'write', each), startWriter(file, 'write', each)]
   const codes = await Promise.all(writers.map(async (writer) => (await once(writer, 'exit'))[0] as number))
