@@ -28,7 +28,7 @@ const filesOf = (listeners: string, version = 'v1') => ({
   'waypost.yml': definition(listeners),
   'src/act.js': code(version),
 })
-/** Its runs may take as long as on any machine. */
+/** A slow machine may not end its runs. */
 const act = '{ act: { event: acted, action: src/act.js, timeout: 5m } }'
 
 describe('when a release is activated', () => {
