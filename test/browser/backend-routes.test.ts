@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { parse } from 'yaml'
-import { chooseMore, findFlaws } from '../support/browser.ts'
+import { findFlaws } from '../support/browser.ts'
 import { openEditing, savedText, type EditWorld } from './edit-world.ts'
-import { longTest } from '../support/forms.ts'
 import { until } from '../support/until.ts'
 
 /** Higher than the page, because axe cannot decide about what is scrolled out. */
@@ -21,83 +20,7 @@ describe('the editors of routes, connections and cronjobs', { timeout: 600_000 }
   })
   after(() => world[Symbol.asyncDispose]())
 
-  test('a route is added with its file, restricted, limited, renamed and deleted', async () => {
-    await world.start()
-    const { draft, page } = world
-    await world.open('/routes')
-    await page.getByRole('button', { name: 'New route' }).click()
-    await page.getByRole('dialog').getByLabel('Method').selectOption('GET')
-    await page.getByLabel('Path').fill('/todo/:todo_id/comment')
-    await page.getByRole('combobox', { name: 'Scope', exact: true }).fill('todo')
-    await page.getByRole('button', { name: 'Add route' }).click()
-    await page.getByRole('tab', { name: 'Form' }).waitFor()
-    assert.match(await draft.read('waypost.yml'), /\/todo\/:todo_id\/comment: !include/)
-
-    await page.getByRole('textbox', { name: 'Description', exact: true }).first().fill('Shows what people wrote')
-    const bar = await page.getByRole('region', { name: 'Save' }).boundingBox()
-    assert.equal(bar!.y + bar!.height, 720, 'the bar stays at the bottom of a page that is longer')
-    const inherited = page.getByRole('radio', { name: 'Inherited from /todo/:todo_id/comment: todo' })
-    const pathScopes = page.getByRole('combobox', { name: /^Scopes of / })
-    await page.getByText('Tokens with a scope', { exact: true }).click()
-    await page.getByRole('button', { name: 'Discard', exact: true }).click()
-    assert.ok(await inherited.isChecked(), 'a choice without a scope is discarded too')
-    await page.getByRole('textbox', { name: 'Description', exact: true }).first().fill('Shows what people wrote')
-    // What the other methods of the path share is not changed by mistake.
-    assert.equal(await pathScopes.count(), 0)
-    await page.getByRole('button', { name: 'Change it for all methods of /todo/:todo_id/comment' }).click()
-    await pathScopes.and(page.locator(':focus')).waitFor()
-    await page.keyboard.press('Backspace')
-    const warning = page.getByRole('dialog', { name: 'Open /todo/:todo_id/comment to any valid token?' })
-    await warning.getByRole('button', { name: 'Cancel' }).click()
-    await warning.waitFor({ state: 'detached' })
-    await page.getByText('Anyone', { exact: true }).click()
-    await page.getByLabel('Time limit').fill('5s')
-    const age = page.getByLabel('Cache for')
-    const isShared = page.getByRole('switch', { name: 'Shared caches may keep responses' })
-    await age.fill('60s')
-    await isShared.click()
-    await page.getByRole('switch', { name: 'Compress responses' }).click()
-    await page.getByLabel('Operation ID').fill('listComments')
-    await page.keyboard.press('Control+s')
-    await page.getByText(/^Saved \d\d:\d\d/).waitFor()
-    const file = /comment: !include (\S+)/.exec(await draft.read('waypost.yml'))![1]!
-    const text = await draft.read(file)
-    assert.match(text, /description: Shows what people wrote/)
-    const route = parse(text) as { scopes: unknown; methods: { GET: Readonly<Record<string, unknown>> } }
-    assert.deepEqual(route.scopes, ['todo'])
-    assert.equal(route.methods.GET['public'], true)
-    assert.deepEqual(route.methods.GET['cache'], { max_age: '60s', public: true })
-    assert.match(text, /timeout: 5s/)
-    assert.match(text, /operationId: listComments/)
-    assert.match(text, /compression: false/)
-    // The switch stays where it must be turned off, and another age keeps it.
-    await age.fill('')
-    await age.fill('30s')
-    await page.getByText('Any valid token', { exact: true }).click()
-    assert.ok(await isShared.isChecked())
-    await page.getByRole('button', { name: 'Discard', exact: true }).click()
-    await age.fill('')
-    await page.keyboard.press('Control+s')
-    await until('the cache policy is removed', async () => !(await draft.read(file)).includes('cache'))
-    await assertAccessible(page)
-
-    await chooseMore(page, 'Rename path…')
-    await page.getByLabel('New name').fill('/todo/:todo_id/note')
-    await page.getByRole('button', { name: 'Rename', exact: true }).click()
-    await page.getByRole('heading', { name: 'GET /todo/:todo_id/note' }).waitFor()
-
-    await chooseMore(page, 'Delete GET /todo/:todo_id/note')
-    await page.getByText('It was not called in the last 24 hours.').waitFor()
-    await page.getByText('It is the last method of its path').waitFor()
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete GET /todo/:todo_id/note' }).click()
-    await page.getByRole('heading', { name: 'Routes', level: 1 }).waitFor()
-    assert.doesNotMatch(await draft.read('waypost.yml'), /todo_id\/(comment|note)/)
-    assert.deepEqual(world.complaints, [])
-  })
-
-  // In CI, a route is added in the same way.
-  // In CI, the test above chooses them, and backend-edit.test.ts adds an event.
-  longTest('a new rate and a new event are added where a method chooses them, in the same save', async () => {
+  test('a new rate and a new event are added where a method chooses them, in the same save', async () => {
     await world.start()
     const { draft, page } = world
     await world.open('/routes/POST%20%2Ftodo')
@@ -136,7 +59,7 @@ describe('the editors of routes, connections and cronjobs', { timeout: 600_000 }
     assert.match(route, /rate: slow/)
   })
 
-  longTest('a cronjob is added with its next runs', async () => {
+  test('a cronjob is added with its next runs', async () => {
     await world.start()
     const { draft, page } = world
     await world.open('/cronjobs')

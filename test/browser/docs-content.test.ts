@@ -8,9 +8,12 @@ import { checkLooks, goTo } from './backend-world.ts'
 import { bodyFiles, makePng } from '../runtime/bodies-site.ts'
 import { shop } from './docs-world.ts'
 import { checkPrinted } from './printed.ts'
-import { isLong } from '../support/forms.ts'
+import { isLong, longTest } from '../support/forms.ts'
 
 const create = 'Takes a payment by card or transfer'
+
+/** Operations of a large API, far more than are in view. */
+const count = isLong ? 1000 : 320
 
 describe('the content of /docs', { timeout: 600_000 }, () => {
   let browser: Browser
@@ -25,7 +28,8 @@ describe('the content of /docs', { timeout: 600_000 }, () => {
   })
   const open = (options = {}) => openPage(browser, server.url, { viewport: { width: 1440, height: 900 }, ...options })
 
-  test('descriptions have headings, lists, tables and code, and neither HTML nor unsafe links', async () => {
+  // In CI, markdown.test.ts reads each of these.
+  longTest('descriptions have headings, lists, tables and code, and neither HTML nor unsafe links', async () => {
     await using opened = await open()
     const { page, complaints } = opened
     await page.goto(`${server.url}/docs/operation/createPayment`)
@@ -126,15 +130,14 @@ describe('the content of /docs', { timeout: 600_000 }, () => {
     }
     await checkLooks(page, titles, '/docs')
     const forced = { forcedColors: 'active', reducedMotion: 'reduce', viewport: { width: 1440, height: 6400 } } as const
-    for (const [name, options] of Object.entries<BrowserContextOptions>({
-      forced,
-      ...(isLong && { 'forced and dark': { ...forced, colorScheme: 'dark' } }),
-      zoomed: { viewport: { width: 320, height: 8000 } },
-    })) {
+    const zoomed = { viewport: { width: 320, height: 8000 } }
+    // Outside of the long form: forced-colors.test.ts looks at pages with the same styles, also enlarged.
+    const others = { forced, 'forced and dark': { ...forced, colorScheme: 'dark' }, zoomed } as const
+    for (const [name, options] of isLong ? Object.entries<BrowserContextOptions>(others) : []) {
       await using look = await open(options)
       await look.page.goto(`${server.url}/docs`)
       await look.page.locator('.operations').first().waitFor()
-      for (const [path, title] of Object.entries(titles).slice(0, isLong ? undefined : 2)) {
+      for (const [path, title] of Object.entries(titles)) {
         await goTo(look.page, path, title, '/docs')
         assert.deepEqual(await findFlaws(look.page), [], `${path} ${name}`)
         const isWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
@@ -144,7 +147,8 @@ describe('the content of /docs', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('can be read in the order of the page with the keyboard, and printed', async () => {
+  // In CI, backend.test.ts prints a page with the same styles, and docs.test.ts uses the keyboard.
+  longTest('can be read in the order of the page with the keyboard, and printed', async () => {
     await using opened = await open()
     const { page, complaints } = opened
     await page.goto(`${server.url}/docs/operation/createPayment`)
@@ -173,37 +177,37 @@ describe('the content of /docs', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('a thousand operations: only what is near is rendered, all can be found, and all are printed', async () => {
-    await using large = await openProjectServer({ files: thousand(), isDevelopment: true })
+  test(`${count} operations: only what is near is rendered, all can be found, and all are printed`, async () => {
+    await using large = await openProjectServer({ files: makeLarge(), isDevelopment: true })
     await using opened = await openPage(browser, large.url, { viewport: { width: 1440, height: 900 } })
     const { page, complaints } = opened
     await page.goto(`${large.url}/docs`)
-    await page.getByText('1,000 operations').waitFor()
+    await page.getByText(`${count.toLocaleString('en')} operations`).waitFor()
     const links = page.locator('#content .operations a')
-    assert.equal(await links.count(), 1000)
+    assert.equal(await links.count(), count)
     const rendered = () => page.locator('#content .operations .method').count()
     await until(page, `document.querySelectorAll('#content .operations .method').length > 10`)
     assert.ok((await rendered()) < 200, `${await rendered()} rows`)
     const elements = await page.evaluate<number>('document.querySelectorAll("*").length')
     assert.ok(elements < 6000, `${elements} elements`)
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox').fill('thing 249 delete')
+    await page.getByRole('combobox').fill('thing 9 delete')
     await page.getByRole('option').first().waitFor()
     assert.ok((await page.getByRole('option').count()) <= 20)
     await page.keyboard.press('Escape')
-    await page.getByRole('searchbox').fill('thing249')
+    await page.getByRole('searchbox').fill(`thing${count / 4 - 1}`)
     await page.getByText('4 operations', { exact: true }).waitFor()
     await page.getByRole('searchbox').fill('')
-    await page.getByText('1,000 operations').waitFor()
-    await links.nth(999).scrollIntoViewIfNeeded()
-    await links.nth(999).locator('.method').waitFor()
-    await links.nth(999).click()
+    await page.getByText(`${count.toLocaleString('en')} operations`).waitFor()
+    await links.last().scrollIntoViewIfNeeded()
+    await links.last().locator('.method').waitFor()
+    await links.last().click()
     await page.getByRole('heading', { name: 'Responses' }).waitFor()
     assert.ok((await page.evaluate<number>('document.querySelectorAll("*").length')) < 3000)
     await page.goBack()
-    await page.getByText('1,000 operations').waitFor()
+    await page.getByText(`${count.toLocaleString('en')} operations`).waitFor()
     await page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert.equal(await rendered(), 1000)
+    assert.equal(await rendered(), count)
     assert.deepEqual(complaints, [])
   })
 })
@@ -212,9 +216,9 @@ async function until(page: Page, condition: string): Promise<void> {
   await page.waitForFunction(condition)
 }
 
-function thousand() {
+function makeLarge() {
   const methods = ['GET', 'POST', 'PUT', 'DELETE'].map((method) => `${method}: { response: Thing, action: a.ts }`)
-  const routes = Array.from({ length: 250 }, (_, index) => `  /thing${index}: { scopes: [a], methods: { ${methods.join(', ')} } }`)
+  const routes = Array.from({ length: count / 4 }, (_, index) => `  /thing${index}: { scopes: [a], methods: { ${methods.join(', ')} } }`)
   const schema = 'schema:\n  Thing: { type: object, properties: { id: { type: integer } } }\n'
   return { 'waypost.yml': `routes:\n${routes.join('\n')}\n${schema}`, 'a.ts': actionFile('return {}') }
 } // prettier-ignore

@@ -7,7 +7,7 @@ import { findFlaws, storeScreenshot, type WatchedPage } from '../support/browser
 import { readTemplate } from '../support/template.ts'
 import { until } from '../support/until.ts'
 import { goTo, openBackendWorld, openSignedIn, type BackendWorld } from './backend-world.ts'
-import { longDescribe } from '../support/forms.ts'
+import { longDescribe, longTest } from '../support/forms.ts'
 
 describe('forced colors', { timeout: 300_000 }, () => {
   let world: BackendWorld
@@ -131,7 +131,8 @@ describe('forced colors', { timeout: 300_000 }, () => {
         await storeScreenshot(page, `forced colors route ${colorScheme}`)
       })
 
-      test('a field: which one has the focus, and which one is wrong', async () => {
+      // In CI, the tests above have a text field, choices and buttons.
+      longTest('a field: which one has the focus, and which one is wrong', async () => {
         const outlineOf = (element: Locator) =>
           element.evaluate((one) => one.ownerDocument.defaultView!.getComputedStyle(one).outlineStyle)
         await goTo(page, '/schemas/Todo', 'Todo')
@@ -151,7 +152,8 @@ describe('forced colors', { timeout: 300_000 }, () => {
         await page.keyboard.press('Escape')
       })
 
-      test('a client: its kind', async () => {
+      // In CI, the tests above have a text field, choices and buttons.
+      longTest('a client: its kind', async () => {
         await goTo(page, '/clients', 'Clients')
         await page.getByRole('button', { name: 'New client' }).click()
         const radios = page.getByRole('dialog').getByRole('radio')
@@ -166,7 +168,8 @@ describe('forced colors', { timeout: 300_000 }, () => {
         await page.getByRole('button', { name: /Discard|Leave/ }).click()
       })
 
-      test('Try it and filters: empty text that is sent, a file, a warning, and filters that are set', async () => {
+      // In CI, the tests above have the same kinds of controls.
+      longTest('Try it and filters: empty text that is sent, a file, a warning, and filters that are set', async () => {
         const styleOf = (element: Locator, name: string) =>
           element.evaluate(
             (one, key) => one.ownerDocument.defaultView!.getComputedStyle(one).getPropertyValue(key),
@@ -210,6 +213,27 @@ describe('forced colors', { timeout: 300_000 }, () => {
         await page.getByRole('dialog').waitFor({ state: 'detached' })
       })
     })
+
+  // The layout of 1280 × 1024 pixels at 400 percent (WCAG 1.4.10). In the long form, enlarged.test.ts has more.
+  test('enlarged to 400 percent, an editor is not cut off, and the bar that saves does not cover it', async () => {
+    await page.setViewportSize({ width: 320, height: 256 })
+    await goTo(page, '/schemas/Todo', 'Todo')
+    await page.getByRole('button', { name: 'Add field to Todo' }).focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('priority')
+    const hidden = `[...document.querySelectorAll('#content :is(input, button, select, textarea, a)')]
+      .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth)
+      .map((one) => one.outerHTML)`
+    assert.deepEqual(await page.evaluate(hidden), [])
+    assert.equal(await page.evaluate('document.documentElement.scrollHeight - innerHeight'), 0, 'only the page scrolls')
+    const isSeen = `(() => {
+      const { x, y, height } = document.activeElement.getBoundingClientRect()
+      return document.activeElement === document.elementFromPoint(x + 10, y + height / 2)
+    })()`
+    assert.ok(await page.evaluate<boolean>(isSeen))
+    await page.keyboard.press('Control+S')
+    await page.getByText(/^Saved in the draft/).waitFor()
+  })
 
   test('the browser complained about nothing but the user without a name', () => {
     const others = opened.complaints.filter((one) => !one.includes('status of 400'))

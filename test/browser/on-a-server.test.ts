@@ -28,10 +28,10 @@ for (const kind of chooseKinds('sqlite'))
       await button('Save anyway').click()
       await mark.waitFor()
       await page.setViewportSize({ width: 1440, height: 1600 }) // axe cannot decide about what is scrolled out
-      for (const name of ['Overview', 'Tables', 'Users', 'Publish']) {
+      for (const name of isLong ? ['Overview', 'Tables', 'Users', 'Publish'] : ['Overview']) {
         await go(name)
         await mark.waitFor()
-        if (isLong || name === 'Overview') assert.deepEqual(await findFlaws(page), [], name)
+        assert.deepEqual(await findFlaws(page), [], name)
       }
       await mark.click()
       await heading('Settings').waitFor()

@@ -31,6 +31,11 @@ describe('the portal', { timeout: 600_000 }, () => {
     const bytes = sizes.reduce((sum, one) => sum + one, 0)
     assert.ok(bytes > 50_000 && bytes <= 200 * 1024, `${bytes} bytes: ${[...scripts].join(', ')}`)
     await checkPage(page, 'portal of a visitor')
+    await page.setViewportSize({ width: 390, height: 2400 })
+    await goTo(page, '/reference', 'API reference', root)
+    assert.deepEqual(await findSmallTargets(page), [])
+    await goTo(page, '/nothing', 'Page not found', root)
+    await until('the title is set', async () => (await page.title()).startsWith('Page not found · '))
 
     await page.goto(`${origin}${root}/clients`)
     await page.locator('#content').getByText('Sign in to see this page.').waitFor()
@@ -90,7 +95,7 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.equal(await name.inputValue(), 'mallory')
   })
 
-  // In CI, the tests around this one end windows, and portal-access.test.ts changes a password.
+  // In CI, the test above ends windows, and consumer/account.test.ts changes a password.
   longTest(
     'a new password ends the access of the other windows at once, also of the backend; this one goes on',
     async () => {
@@ -112,7 +117,8 @@ describe('the portal', { timeout: 600_000 }, () => {
     },
   )
 
-  test('disabling a user ends the access of the windows of that user at once', async () => {
+  // In CI, the window above ends in the same way, and auth/authorize/portal-client.test.ts ends the tokens.
+  longTest('disabling a user ends the access of the windows of that user at once', async () => {
     await addUser(world.server.host.system, { name: 'kim', password, scopes: ['consumer', 'todo'] })
     await addUser(world.server.host.system, { name: 'max', password, scopes: ['consumer', ...backendScopes] })
     await using opened = await world.open()
@@ -198,7 +204,8 @@ describe('the portal', { timeout: 600_000 }, () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('says in the title of the window that a page is not there', async () => {
+  // In CI, the first test opens such a page.
+  longTest('says in the title of the window that a page is not there', async () => {
     await using opened = await world.open()
     const { page, complaints } = opened
     for (const [address, heading] of [
@@ -233,7 +240,8 @@ describe('the portal', { timeout: 600_000 }, () => {
     },
   )
 
-  test('has targets of at least 44 pixels on phones', async () => {
+  // In CI, the first test looks at the reference, authorize-looks.test.ts at the login pages.
+  longTest('has targets of at least 44 pixels on phones', async () => {
     await using opened = await world.open({ viewport: { width: 390, height: 2400 } })
     const { page, complaints } = opened
     await openPortal(page)

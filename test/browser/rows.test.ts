@@ -9,8 +9,12 @@ import type { Page } from 'playwright-core'
 import { shopFiles } from '../backend/row-world.ts'
 import type { WatchedPage } from '../support/browser.ts'
 import { checkPage, goTo, openBackendWorld, openSignedIn, type BackendWorld } from './backend-world.ts'
+import { isLong } from '../support/forms.ts'
 
 const idOf = (index: number) => `0192f0c1-0000-7000-8000-${String(index).padStart(12, '0')}`
+
+/** Rows of a file. The last ones are in another page of the list. */
+const count = isLong ? 5000 : 400
 
 const customers = Array.from({ length: 60 }, (_, index) => {
   return `('${idOf(index)}', 'customer${index}@example.com', ${index % 7 === 0 ? 'null' : index % 5 === 0 ? "''" : `'Customer ${index}'`}, ${index % 3 === 0})`
@@ -47,7 +51,7 @@ describe('the rows of a table', () => {
     await goTo(page, '/tables/System.shop_customer/rows', 'shop_customer')
     await page.getByRole('button', { name: 'Import' }).click()
     const lines = Array.from(
-      { length: 5000 },
+      { length: count },
       (_, index) => `${idOf(1000 + index)},new${index}@example.com,Nwe ${index}`,
     )
     const choose = async (text: string) => {
@@ -73,7 +77,9 @@ describe('the rows of a table', () => {
       .click()
     await panel().getByText('changed.csv has changed since you chose it. Choose it again.').waitFor()
     await choose(lines.join('\n'))
-    await panel().getByText('5,000 rows imported').waitFor()
+    await panel()
+      .getByText(`${count.toLocaleString('en')} rows imported`)
+      .waitFor()
     assert.ok(opened.complaints.every((one) => one.includes('ERR_UPLOAD_FILE_CHANGED')))
     await page.keyboard.press('Escape')
 
@@ -94,10 +100,10 @@ describe('the rows of a table', () => {
     assert.equal(await page.getByText('row.change', { exact: true }).count(), 2)
 
     await goTo(page, '/tables/System.shop_customer/rows', 'shop_customer')
-    await page.getByRole('searchbox', { name: 'Search' }).fill('nwe 4321')
+    await page.getByRole('searchbox', { name: 'Search' }).fill('nwe 321')
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Remove filter words: nwe 4321' }).waitFor()
-    await page.getByRole('cell', { name: 'Nwe 4321', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Remove filter words: nwe 321' }).waitFor()
+    await page.getByRole('cell', { name: 'Nwe 321', exact: true }).waitFor()
     assert.equal(await page.getByRole('button', { name: /^Open row/ }).count(), 1)
 
     await goTo(page, '/tables/System.shop_order/rows', 'shop_order')
@@ -143,7 +149,7 @@ describe('the rows of a table', () => {
   test('rows, a row and the diagram look well', async () => {
     await goTo(page, '/tables/System.shop_line/rows', 'shop_line')
     await page.getByRole('button', { name: 'Open row 1, 1', exact: true }).waitFor()
-    await checkPage(page, '/rows')
+    if (isLong) await checkPage(page, '/rows') // a list as others
     await open('1, 1')
     await field('note').waitFor()
     await checkPage(page, '/row')
