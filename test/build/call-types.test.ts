@@ -35,13 +35,6 @@ export class Tidy implements Action<'cronjob'> {
 `
   const types = makeTypes(todoDefinition, system)
   assert.deepEqual(await compile({ ...todoFiles, 'src/calls.ts': source, '.waypost/types.d.ts': types }), [])
-  const untyped = `import type { Context } from 'waypost'
-export const call = async (context: Context) => {
-  const { id } = await context.call('POST /any', { params: { id: 1 }, body: { name: 'x' } })
-  return String(id)
-}
-`
-  assert.deepEqual(await compile({ 'src/untyped.ts': untyped }), [])
 })
 
 test('what a step of a plugin returns has the type that its class names', async () => {

@@ -7,11 +7,6 @@ import { emptyDefinition, makeMethod } from './project.ts'
 import { todoDefinition, todoFiles } from './todo.ts'
 import { at, system } from './types-of.ts'
 
-test('the actions of the to-do project fit its types', async () => {
-  const types = makeTypes(todoDefinition, system)
-  assert.deepEqual(await compile({ ...todoFiles, '.waypost/types.d.ts': types }), [])
-})
-
 test('the text is one that people can read', () => {
   const definition = { ...todoDefinition, routes: todoDefinition.routes.slice(0, 1) }
   assert.equal(
@@ -99,7 +94,7 @@ const mistakes: readonly [what: string, body: string, error: RegExp][] = [
   ['a Buffer', `return Buffer.from('x')`, /^$/],
 ]
 
-test('mistakes in an action are compiler errors, and valid actions compile', async () => {
+test('the actions of the to-do project fit its types, and mistakes in an action are compiler errors', async () => {
   const make = (body: string, key = 'POST /todo') => `import type { Action, Context, Request } from 'waypost'
 const ok = { success: true, message: 'x' }
 const todo = { id: 1, status: 1, title: 't', content: 'c', insert_date: 'd' }
@@ -163,74 +158,6 @@ export default class Range implements Action<'GET /range'> {
       .toSorted((a, b) => (a < b ? -1 : 1)),
     ['src/client.ts', 'src/own.ts', 'src/success.ts'],
     errors.join('\n'),
-  )
-})
-
-test('the action of a private route has a caller; those of public routes and cronjobs may have none', async () => {
-  const [method] = todoDefinition.routes[0]!.methods
-  const methods = [
-    { ...method!, method: 'GET', public: false },
-    { ...method!, method: 'POST', public: true },
-  ] as const
-  const definition = {
-    ...todoDefinition,
-    routes: [...todoDefinition.routes, { ...todoDefinition.routes[0]!, path: '/me', methods }],
-  }
-  const source = `import type { Action, Context, Request } from 'waypost'
-export class Private implements Action<'GET /me'> {
-  handle(request: Request<'GET /me'>, context: Context<'GET /me'>): never {
-    throw new Error(context.principal.user.id)
-  }
-}
-export class Public implements Action<'POST /me'> {
-  handle(request: Request<'POST /me'>, context: Context<'POST /me'>): never {
-    // @ts-expect-error there may be no caller
-    throw new Error(context.principal.user.id)
-  }
-}
-export class Plain implements Action<'GET /me'> {
-  handle(request: Request<'GET /me'>, context: Context): never {
-    // @ts-expect-error without the key of the route, there may be no caller
-    throw new Error(context.principal.user.id)
-  }
-}
-export class Tidy implements Action<'cronjob'> {
-  handle(request: Request<'cronjob'>, context: Context<'cronjob'>) {
-    // @ts-expect-error there is no caller
-    context.log.info({ user: context.principal.user.id })
-  }
-}
-`
-  const types = makeTypes(definition, system)
-  assert.deepEqual(await compile({ ...todoFiles, 'src/me.ts': source, '.waypost/types.d.ts': types }), [])
-})
-
-test('an action of a cronjob knows its slot, with generated types and without', async () => {
-  const source = `import type { Action, Context, Request } from 'waypost'
-export default class Tidy implements Action<'cronjob'> {
-  async handle({ params, body }: Request<'cronjob'>, context: Context) {
-    const nothing: undefined = body
-    const slot: string = params.slot
-    context.log.info({ slot, nothing, name: params.cronjob satisfies string })
-    // @ts-expect-error there is no such parameter
-    void params.todo_id
-  }
-}
-`
-  const types = makeTypes(todoDefinition, system)
-  assert.deepEqual(await compile({ ...todoFiles, 'src/tidy.ts': source, '.waypost/types.d.ts': types }), [])
-  assert.deepEqual(await compile({ 'src/tidy.ts': source }), [])
-})
-
-test('without generated types every key is accepted', async () => {
-  assert.deepEqual(
-    await compile({
-      'src/a.ts': todoFiles['src/todo/entity.ts']!.replace('GET /todo/:todo_id', 'GET /x').replace(
-        'GET /todo/:todo_id',
-        'GET /x',
-      ),
-    }),
-    [],
   )
 })
 
@@ -318,23 +245,8 @@ export default class Sample implements Action<'${key}'> {
   assert.deepEqual([...new Set(found.map((line) => line.split('(')[0]))], ['src/c.ts', 'src/c2.ts', 'src/d.ts'])
 })
 
-test('the state of an action has the types of the classes of its steps', async () => {
-  const [method] = todoDefinition.routes[0]!.methods
-  const steps = [
-    { name: 'tenant', action: { file: 'src/tenant.ts', at } },
-    { name: 'cart', action: { file: 'src/cart.ts', at } },
-  ]
-  const methods = [
-    { ...method!, method: 'GET', public: false, steps },
-    { ...method!, method: 'POST', public: true },
-  ] as const
-  const definition = {
-    ...todoDefinition,
-    routes: [...todoDefinition.routes, { ...todoDefinition.routes[0]!, path: '/me', methods }],
-  }
-  const errors = await compile({
-    ...todoFiles,
-    'src/tenant.ts': `import type { Context, Request, RouteStep, StepOutcome } from 'waypost'
+const stepFiles = {
+  'src/tenant.ts': `import type { Context, Request, RouteStep, StepOutcome } from 'waypost'
 export default class Tenant implements RouteStep {
   async handle(request: Request, context: Context) {
     if (request.headers['x-tenant'] === undefined) throw context.problem(404, 'No such tenant')
@@ -346,12 +258,12 @@ export default class Tenant implements RouteStep {
   }
 }
 `,
-    'src/cart.ts': `import type { Context, Request } from 'waypost'
+  'src/cart.ts': `import type { Context, Request } from 'waypost'
 export default class Cart {
   handle = (request: Request, context: Context<'GET /me'>): readonly string[] => [context.state.tenant.name]
 }
 `,
-    'src/me.ts': `import type { Context, Request } from 'waypost'
+  'src/me.ts': `import type { Context, Request } from 'waypost'
 export class Me {
   handle(request: Request<'GET /me'>, context: Context<'GET /me'>): never {
     const { tenant, cart } = context.state
@@ -368,7 +280,78 @@ export class Other {
   }
 }
 `,
-    '.waypost/types.d.ts': makeTypes(definition, system),
-  })
-  assert.deepEqual(errors, [])
+}
+
+const callerFiles = {
+  'src/caller.ts': `import type { Action, Context, Request } from 'waypost'
+export class Private implements Action<'GET /me'> {
+  handle(request: Request<'GET /me'>, context: Context<'GET /me'>): never {
+    throw new Error(context.principal.user.id)
+  }
+}
+export class Public implements Action<'POST /me'> {
+  handle(request: Request<'POST /me'>, context: Context<'POST /me'>): never {
+    // @ts-expect-error there may be no caller
+    throw new Error(context.principal.user.id)
+  }
+}
+export class Plain implements Action<'GET /me'> {
+  handle(request: Request<'GET /me'>, context: Context): never {
+    // @ts-expect-error without the key of the route, there may be no caller
+    throw new Error(context.principal.user.id)
+  }
+}
+export class Tidy implements Action<'cronjob'> {
+  handle(request: Request<'cronjob'>, context: Context<'cronjob'>) {
+    // @ts-expect-error there is no caller
+    context.log.info({ user: context.principal.user.id })
+  }
+}
+`,
+}
+
+const cronjobFiles = {
+  'src/tidy.ts': `import type { Action, Context, Request } from 'waypost'
+export default class Tidy implements Action<'cronjob'> {
+  async handle({ params, body }: Request<'cronjob'>, context: Context) {
+    const nothing: undefined = body
+    const slot: string = params.slot
+    context.log.info({ slot, nothing, name: params.cronjob satisfies string })
+    // @ts-expect-error there is no such parameter
+    void params.todo_id
+  }
+}
+`,
+}
+
+test('a private route has a caller and the state of its steps, public ones and cronjobs may have none; a cronjob knows its slot', async () => {
+  const [method] = todoDefinition.routes[0]!.methods
+  const steps = [
+    { name: 'tenant', action: { file: 'src/tenant.ts', at } },
+    { name: 'cart', action: { file: 'src/cart.ts', at } },
+  ]
+  const methods = [
+    { ...method!, method: 'GET', public: false, steps },
+    { ...method!, method: 'POST', public: true },
+  ] as const
+  const definition = {
+    ...todoDefinition,
+    routes: [...todoDefinition.routes, { ...todoDefinition.routes[0]!, path: '/me', methods }],
+  }
+  const types = makeTypes(definition, system)
+  const files = { ...todoFiles, ...stepFiles, ...callerFiles, ...cronjobFiles }
+  assert.deepEqual(await compile({ ...files, '.waypost/types.d.ts': types }), [])
+})
+
+test('without generated types every key, call and variable is accepted', async () => {
+  const action = todoFiles['src/todo/entity.ts']!.replaceAll('GET /todo/:todo_id', 'GET /x')
+  const call = `import type { Context } from 'waypost'
+export const call = async (context: Context) => {
+  const { id } = await context.call('POST /any', { params: { id: 1 }, body: { name: 'x' } })
+  return String(id)
+}
+`
+  const variable = `import type { Context } from 'waypost'\nexport const use = ({ env }: Context): unknown => env.ANY.length\n`
+  const files = { 'src/a.ts': action, 'src/call.ts': call, 'src/variable.ts': variable, ...cronjobFiles }
+  assert.deepEqual(await compile(files), [])
 })
