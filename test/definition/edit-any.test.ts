@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isLong } from '../support/forms.ts'
 import { fc, runs } from '../support/property.ts'
 import { parse, stringify } from 'yaml'
 import { EditRefused, findValue, openEditing, setInDefinition, type Writable } from '../../src/definition/index.ts'
@@ -79,7 +80,11 @@ test('hostile files are edited or refused, and nothing else changes', () => {
     ['too deep lists', `a: ${'['.repeat(50_000)}`, undefined],
     ['an own __proto__', '__proto__: { a: 1 }\n', JSON.parse('{"__proto__":{"a":1},"x":1}')],
     ['a text of one megabyte', `a: "${'x'.repeat(1_000_000)}"\n`, { a: 'x'.repeat(1_000_000), x: 1 }],
-    ['many lines', Array.from({ length: 20_000 }, (_, index) => `k${index}: ${index}\n`).join(''), undefined],
+    [
+      'many lines',
+      Array.from({ length: isLong ? 20_000 : 4000 }, (_, index) => `k${index}: ${index}\n`).join(''),
+      undefined,
+    ],
   ]
   for (const [name, text, expected] of texts) {
     using project = makeProject({ 'waypost.yml': text })

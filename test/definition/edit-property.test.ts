@@ -254,7 +254,7 @@ test(
           files = after
         }
       }),
-      { numRuns: isLong ? 2000 : 25 },
+      { numRuns: isLong ? 2000 : 12 },
     )
     const refused = [...counts.refused].map(([reason, count]) => `${count} ${reason}`)
     process.stdout.write(

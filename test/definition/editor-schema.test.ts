@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { suite, test } from 'node:test'
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { parse } from 'yaml'
 import type { JsonSchema } from '../../src/contract/index.ts'
 import { editorSchemaFiles, makeEditorSchema } from '../../src/definition/index.ts'
@@ -13,7 +13,9 @@ import { whole } from './whole-project.ts'
 
 const folder = path.join(import.meta.dirname, '../fixtures/definition/todo')
 const include = { tag: '!include', resolve: (file: string) => file }
-const validate = new Ajv({ strict: false, allErrors: true }).compile(makeEditorSchema())
+/** References become calls: with the code of what they refer to in each place, compiling takes many times as long. */
+const options = { strict: false, allErrors: true, inlineRefs: false } as const
+const validate = new Ajv(options).compile(makeEditorSchema())
 
 /** Returns an editor's errors: editors read `!include FILE` as text. */
 function check(yaml: string): ErrorObject[] {
@@ -135,7 +137,7 @@ plugins: !include p.yml
     const classes = Object.fromEntries(
       [...connections, ...actions].map(([name, one]) => [name, one.class.config as JsonSchema]),
     )
-    const known = new Ajv({ strict: false, allErrors: true }).compile(makeEditorSchema({ classes }))
+    const known = new Ajv(options).compile(makeEditorSchema({ classes }))
     const problems = (yaml: string) => {
       known(parse(yaml, { customTags: [include] }))
       return [
@@ -162,7 +164,7 @@ plugins: !include p.yml
       $defs: { place },
     }
     const configs = { classes: { 'a/~b %': geo, toString: geo }, plugins: { './plugins/geo.ts': geo } }
-    const known = new Ajv({ strict: false }).compile(makeEditorSchema(configs))
+    const known = new Ajv(options).compile(makeEditorSchema(configs))
     const uses = (config: string) => [
       `connection: { Here: { class: "a/~b %", config: ${config} } }`,
       `routes: { /a: { methods: { GET: { action: { class: toString, config: ${config} } } } } }`,
@@ -176,6 +178,7 @@ plugins: !include p.yml
   test('the comment of each file in a template names a schema of what the file contains', () => {
     const templates = path.join(import.meta.dirname, '../../templates')
     const named: string[] = []
+    const validators = new Map<string, ValidateFunction>()
     for (const file of globSync('{todo,crud,empty}/{waypost,resources/**/*}.yml', { cwd: templates })) {
       const text = readFileSync(path.join(templates, file), 'utf8')
       const [project = '', ...rest] = file.split('/')
@@ -184,7 +187,8 @@ plugins: !include p.yml
       const name = editorSchemaFiles.find((one) => target === `${project}/node_modules/waypost/${one}`)
       assert.ok(name !== undefined, `${file}: ${comment}`)
       named.push(name)
-      const known = new Ajv({ strict: false, allErrors: true }).compile(makeEditorSchema({}, name))
+      const known = validators.get(name) ?? new Ajv(options).compile(makeEditorSchema({}, name))
+      validators.set(name, known)
       assert.equal(known(parse(text, { customTags: [include] })), true, `${file}: ${JSON.stringify(known.errors)}`)
       assert.equal(known({ other: { methods: {} }, type: 1 }), false)
     }

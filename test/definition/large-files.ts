@@ -1,8 +1,8 @@
 import { isLong } from '../support/forms.ts'
 
 const megabyte = 1024 ** 2
-/** Outside the long form, files that take long to read have a tenth of the lines. */
-const scaled = (count: number): number => (isLong ? count : count / 10)
+/** Outside the long form, files that take long to read have a 25th of the lines. */
+const scaled = (count: number): number => (isLong ? count : count / 25)
 export const fill = (text: string, length = megabyte): string => text.repeat(Math.floor(length / text.length))
 export const lines = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join('\n')
