@@ -339,8 +339,9 @@ ${readTemplate('todo')[main]!.replace('event:\n', 'event:\n  # Sent for each new
         await storeScreenshot(page, `edit ${path.replaceAll(/\W+/g, ' ').trim()} ${width} ${colorScheme}`)
         const isWider = await page.evaluate(`document.querySelector('#content').scrollWidth > innerWidth`)
         assert.equal(isWider, false, `${path} is wider than ${width}`)
-        await page.setViewportSize({ width, height: 2800 })
         await page.evaluate(showAll)
+        const height = await page.evaluate<number>('document.documentElement.scrollHeight')
+        await page.setViewportSize({ width, height: Math.max(height, 900) }) // axe cannot decide about what is scrolled out
         assert.deepEqual(await findFlaws(page), [], `${path}, ${width}, ${colorScheme}`)
       }
     }
