@@ -3,7 +3,8 @@ import { after, before, describe, test } from 'node:test'
 import { activateRelease } from '../../src/release/index.ts'
 import { bearer } from '../support/server.ts'
 import { lintDocuments } from '../runtime/openapi/document.ts'
-import { allScopes, openAdmin, type AdminWorld } from './admin.ts'
+import { isLong } from '../support/forms.ts'
+import { allScopes, openAdmin, type AdminCall, type AdminWorld } from './admin.ts'
 import { makeGreeting } from './deployers.ts'
 
 interface Operation {
@@ -38,11 +39,13 @@ describe('the admin API', () => {
 
   test('each operation refuses requests without a token, and tokens without one of its scopes', async () => {
     const anonymous = await world.as()
-    const calls = new Map(
-      await Promise.all(
-        [...allScopes, 'todo', 'consumer'].map(async (scope) => [scope, await world.as(scope)] as const),
-      ),
-    )
+    const every = [...allScopes, 'todo', 'consumer']
+    const calls = new Map<string, AdminCall>()
+    const callAs = async (...scopes: readonly string[]) => {
+      const known = calls.get(scopes.join(' ')) ?? (await world.as(...scopes))
+      calls.set(scopes.join(' '), known)
+      return known
+    }
     for (const { line, scopes } of [...operations(), { line: 'GET /openapi.json', scopes: ['backend.read'] }]) {
       assert.ok(
         scopes.every((scope) => (allScopes as readonly string[]).includes(scope)),
@@ -51,12 +54,11 @@ describe('the admin API', () => {
       const refused = await anonymous(line, {})
       assert.equal(refused.status, 401, line)
       assert.equal(refused.headers.get('content-type'), 'application/problem+json')
-      for (const [scope, call] of calls) {
-        if (scopes.includes(scope)) continue
-        assert.equal((await call(line, {})).status, 403, `${line} with ${scope}`)
-      }
+      const others = every.filter((scope) => !scopes.includes(scope))
+      for (const held of isLong ? [others, ...others.map((scope) => [scope])] : [others])
+        assert.equal((await (await callAs(...held))(line, {})).status, 403, `${line} with ${held.join()}`)
       for (const scope of scopes) {
-        const { status, body } = await calls.get(scope)!(line, {})
+        const { status, body } = await (await callAs(scope))(line, {})
         const isOther = body.type === 'urn:waypost:errors#WP_BACKEND_TRY_CLIENT' // another reason than the scope
         assert.ok(isOther || ![401, 403].includes(status), `${line} with ${scope}: ${status}`)
       }

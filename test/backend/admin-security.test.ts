@@ -10,7 +10,7 @@ import { password } from '../auth/world.ts'
 import { activateRelease } from '../../src/release/index.ts'
 import { adminRoutes, type AdminRoute } from '../../src/backend/index.ts'
 import { issueHostToken } from '../../src/operate/index.ts'
-import { chooseKinds } from '../support/forms.ts'
+import { chooseKinds, isLong } from '../support/forms.ts'
 import { asCommand, bearer } from '../support/server.ts'
 import { allScopes, openAdmin, type AdminWorld } from './admin.ts'
 import { makeGreeting } from './deployers.ts'
@@ -143,8 +143,9 @@ for (const kind of chooseKinds('sqlite')) {
       for (const route of reads) {
         const { status } = await world.call(requestOf(route))
         assert.ok(status < 500, `${lineOf(route)}: ${status}`)
-        assert.deepEqual(await dump(world), before, lineOf(route))
+        if (isLong) assert.deepEqual(await dump(world), before, lineOf(route)) // which of them it was
       }
+      assert.deepEqual(await dump(world), before)
     })
 
     test('a token with backend.read can change nothing', async () => {

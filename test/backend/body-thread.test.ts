@@ -47,10 +47,9 @@ test('of a body there is an outline only, which is as wrong as the body', async 
 })
 
 test('artifacts are passed on in parts, after all of them are verified', async () => {
-  const thread = new BodyThread(classes, { idleMs: 0 })
   const contents = ['a', 'b'.repeat(700_000), 'c'.repeat(700_000), 'd', 'é'.repeat(900_000)]
   const artifacts = contents.map((content) => ({ hash: sha256(content), content }))
-  await thread.use(async (ask) => {
+  await shared.use(async (ask) => {
     const { bytes } = await ask(taskOf({ protocol: 2, artifacts }, { content: 'artifacts' }))
     assert.equal(
       bytes,
@@ -62,7 +61,7 @@ test('artifacts are passed on in parts, after all of them are verified', async (
     assert.deepEqual(third.artifacts, [])
   }, bo)
   const wrong = [...artifacts, { hash: sha256('x'), content: 'y' }]
-  await thread.use(async (ask) => {
+  await shared.use(async (ask) => {
     const { failure } = await ask(taskOf({ protocol: 2, artifacts: wrong }, { content: 'artifacts' }))
     assert.equal(failure?.code, 'WP_BACKEND_ARTIFACT_HASH')
     assert.deepEqual((await ask('next')).artifacts, [])
@@ -118,10 +117,9 @@ test('a body that takes too much memory to check is rejected, and the next body 
 })
 
 test('clients take turns', async () => {
-  const thread = new BodyThread(classes, { idleMs: 0 })
   const turns: string[] = []
   const use = async (client: string, name: string) =>
-    thread.use(
+    shared.use(
       async (ask) => {
         turns.push(name)
         return ask(taskOf('[]'))

@@ -5,7 +5,7 @@ import { openIdentity, withSystemVariables } from '../../src/host/index.ts'
 import { loadUserScopes, resolveUser } from '../../src/auth/index.ts'
 import { recordStatistics } from '../../src/operate/index.ts'
 import { makeRelease } from '../release/system.ts'
-import { describePublishing, events, first, list, route, yml } from './publishing.ts'
+import { describePublishing, events, list, route, yml } from './publishing.ts'
 import { longTest } from '../support/forms.ts'
 
 interface Change {
@@ -61,25 +61,6 @@ describePublishing('what publishing a draft needs', (publishing) => {
     await refused({}, 'WP_RELEASE_BREAKING_CHANGES')
     await publish({ allow_breaking: true })
   })
-
-  // In CI, project/deploy/plan.test.ts and rollback.test.ts say so too.
-  longTest(
-    'says which releases a rollback can no longer return to, and a rollback says why before it is tried',
-    async () => {
-      await begin()
-      const first = (await activeId())!
-      assert.deepEqual((await plan()).rollbacks, { reachable: [first], lost: [], migrations: [] })
-      const drop = 'drop_column: { app_note: [text] }\n'
-      const ymlWithout = yml.replace('columns: [id, text]', 'columns: [id]')
-      await write({ 'waypost.yml': ymlWithout, 'migrations/System/20261102-drop.yml': drop })
-      const migrations = ['System/20261102-drop']
-      assert.deepEqual((await plan()).rollbacks, { reachable: [], lost: [first], migrations })
-      await publish({ migrate: true, allow_breaking: true })
-      const { status, body } = await publishing.world.call(`GET /release/${first}/rollback`)
-      assert.deepEqual([status, body.problem.code], [200, 'WP_RELEASE_BREAKING'])
-      assert.match(body.problem.message, /20261102-drop \(drops app_note\.text\)/)
-    },
-  )
 
   // In CI, release-gate.test.ts has this rule at every entrance.
   longTest('with new warnings about access must be accepted; those of the active release need nothing', async () => {
@@ -198,21 +179,13 @@ config: { scopes_default: [reader] }
     assert.match((await publishing.world.call('GET /audit?action=user.scopes')).text, /note/)
   })
 
-  test('is refused if a newer version built the active release', async () => {
-    const { manifest, artifacts } = makeRelease('newer')
-    const newer = { manifest: { ...manifest, waypost: '99.0.0' }, artifacts }
-    await activateRelease(publishing.world.system, newer, { by: 'ann', files: [{ path: 'waypost.yml', content: '' }] })
-    const { status, body } = await publishing.world.call('POST /draft/plan', { json: {} })
-    assert.equal(status, 409)
-    assert.match(body.detail, /built by waypost 99\.0\.0/)
-  })
-
   // In CI, release-gate.test.ts has this rule at every entrance.
   longTest('is refused while a live server has an older version', async () => {
-    await write(first)
+    await begin()
+    await write({ 'waypost.yml': yml + events('new') })
     await addServer('old', { version: '0.9.0' })
     assert.deepEqual((await plan()).older_servers, [{ name: 'old', version: '0.9.0' }])
-    const { detail } = await refused({ migrate: true }, 'WP_RELEASE_SERVERS_OLDER')
+    const { detail } = await refused({}, 'WP_RELEASE_SERVERS_OLDER')
     assert.match(detail, /: old \(0\.9\.0\)$/)
   })
 
@@ -226,4 +199,37 @@ config: { scopes_default: [reader] }
     await write({ 'waypost.yml': (list('app_other') + route('/note')).replace('List:', 'List:') })
     assert.match((await refused({}, 'WP_BACKEND_PUBLISH_BROKEN')).diagnostics[0].message, /app_other/)
   })
+
+  test('is refused if a newer version built the active release', async () => {
+    await begin()
+    const { manifest, artifacts } = makeRelease('newer')
+    const newer = { manifest: { ...manifest, waypost: '99.0.0' }, artifacts }
+    await activateRelease(publishing.world.system, newer, { by: 'ann', files: [{ path: 'waypost.yml', content: '' }] })
+    const { status, body } = await publishing.world.call('POST /draft/plan', { json: {} })
+    assert.equal(status, 409)
+    assert.match(body.detail, /built by waypost 99\.0\.0/)
+  })
+})
+
+describePublishing('publishing a draft that rollbacks cannot pass', (publishing) => {
+  const { write, activeId, publish, plan, begin } = publishing
+
+  // In CI, project/deploy/plan.test.ts and rollback.test.ts say so too.
+  longTest(
+    'says which releases a rollback can no longer return to, and a rollback says why before it is tried',
+    async () => {
+      await begin()
+      const first = (await activeId())!
+      assert.deepEqual((await plan()).rollbacks, { reachable: [first], lost: [], migrations: [] })
+      const drop = 'drop_column: { app_note: [text] }\n'
+      const ymlWithout = yml.replace('columns: [id, text]', 'columns: [id]')
+      await write({ 'waypost.yml': ymlWithout, 'migrations/System/20261102-drop.yml': drop })
+      const migrations = ['System/20261102-drop']
+      assert.deepEqual((await plan()).rollbacks, { reachable: [], lost: [first], migrations })
+      await publish({ migrate: true, allow_breaking: true })
+      const { status, body } = await publishing.world.call(`GET /release/${first}/rollback`)
+      assert.deepEqual([status, body.problem.code], [200, 'WP_RELEASE_BREAKING'])
+      assert.match(body.problem.message, /20261102-drop \(drops app_note\.text\)/)
+    },
+  )
 })

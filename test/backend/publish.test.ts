@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { loadActiveRelease, loadFiles, listActivations, loadDraftRows } from '../../src/release/index.ts'
 import { makeLock } from '../../src/store/index.ts'
+import { longTest } from '../support/forms.ts'
 import { etagOfValue } from '../../src/backend/draft/values.ts'
 import { createNote, describePublishing, events, first, yml } from './publishing.ts'
 
@@ -18,7 +19,7 @@ interface Change {
 describePublishing('publishing a draft', (publishing) => {
   const { write, names, activeId, start, finished, publish, refused, plan, begin } = publishing
 
-  test('of an empty System creates its first release, with its files, and empties the draft', async () => {
+  test('of an empty System creates its first release, once for two administrators, and empties the draft', async () => {
     await write(first)
     const planned = await plan()
     assert.deepEqual([planned.active, planned.diagnostics], [null, []])
@@ -32,7 +33,13 @@ describePublishing('publishing a draft', (publishing) => {
       ['added route GET /note', 'added migration System/20261101-note'],
     )
     await refused({}, 'WP_RELEASE_MIGRATIONS_PENDING')
-    const done = await publish({ migrate: true, message: 'First' })
+    const answers = await Promise.all([1, 2].map(() => start({ migrate: true, message: 'First' })))
+    const begun = answers.find(({ status }) => status === 202)!
+    assert.deepEqual(
+      answers.map(({ status }) => status).toSorted((one, other) => one - other),
+      [202, 409],
+    )
+    const done = await finished(begun.body.id)
     assert.deepEqual(
       [done.release, done.by, done.message, done.migrated, done.error],
       [planned.release, 'root (login)', 'First', ['System/20261101-note'], null],
@@ -79,7 +86,8 @@ describePublishing('publishing a draft', (publishing) => {
   })
 
   test('keeps what is edited meanwhile', async () => {
-    await write(first)
+    await begin()
+    await write({ 'migrations/System/20261105-held.yml': createNote.replace('app_note', 'app_held') })
     const held = Promise.withResolvers<void>()
     const isHeld = Promise.withResolvers<void>()
     const holding = makeLock(publishing.world.system.database)('migrate', () => {
@@ -89,7 +97,7 @@ describePublishing('publishing a draft', (publishing) => {
     await isHeld.promise
     const { body } = await start({ migrate: true })
     await write({ 'waypost.yml': yml.replace('/note', '/notes') + events('later') })
-    const second = await refused({ migrate: true }, 'WP_BACKEND_PUBLISH_RUNNING')
+    const second = await refused({ migrate: true, allow_breaking: true }, 'WP_BACKEND_PUBLISH_RUNNING')
     assert.equal(second.publish, body.id)
     assert.match(second.detail, /^root \(login\) is publishing right now/)
     held.resolve()
@@ -105,37 +113,27 @@ describePublishing('publishing a draft', (publishing) => {
     await sql`create table app_taken (id integer)`.execute(publishing.world.system.db)
     const two = createNote.replace('app_note', 'app_two')
     const taken = createNote.replace('app_note', 'app_taken')
-    await write({ 'migrations/System/20261102-two.yml': two, 'migrations/System/20261103-taken.yml': taken })
+    await write({ 'migrations/System/20261106-two.yml': two, 'migrations/System/20261107-taken.yml': taken })
     const changes = await names()
     const { body } = await start({ migrate: true })
     const failed = await finished(body.id)
     assert.deepEqual([failed.state, failed.error.code], ['failed', 'WP_MIGRATE_FAILED'])
-    assert.match(failed.error.message, /20261103-taken/)
-    assert.deepEqual(failed.migrated, ['System/20261102-two'])
+    assert.match(failed.error.message, /20261107-taken/)
+    assert.deepEqual(failed.migrated, ['System/20261106-two'])
     assert.equal(await activeId(), before)
     assert.deepEqual(await names(), changes)
     const three = createNote.replace('app_note', 'app_three')
-    await write({ 'migrations/System/20261104-three.yml': three })
-    const chosen = ['migrations/System/20261104-three.yml']
-    assert.deepEqual((await publish({ changes: chosen, migrate: true })).migrated, ['System/20261104-three'])
-    assert.deepEqual(await names(), ['migrations/System/20261103-taken.yml'], 'what ran is published too')
+    await write({ 'migrations/System/20261108-three.yml': three })
+    const chosen = ['migrations/System/20261108-three.yml']
+    assert.deepEqual((await publish({ changes: chosen, migrate: true })).migrated, ['System/20261108-three'])
+    assert.deepEqual(await names(), ['migrations/System/20261107-taken.yml'], 'what ran is published too')
     await sql`drop table app_taken`.execute(publishing.world.system.db)
-    assert.deepEqual((await publish({ migrate: true })).migrated, ['System/20261103-taken'])
-  })
-
-  test('begins once if two administrators publish at the same time', async () => {
-    await write(first)
-    const answers = await Promise.all([start({ migrate: true }), start({ migrate: true })])
-    const begun = answers.filter(({ status }) => status === 202)
-    assert.deepEqual(
-      [begun.length, answers.map(({ status }) => status).toSorted((one, other) => one - other)],
-      [1, [202, 409]],
-    )
-    assert.equal((await finished(begun[0]!.body.id)).state, 'activated')
+    assert.deepEqual((await publish({ migrate: true })).migrated, ['System/20261107-taken'])
   })
 
   test('that was begun by a server which stopped counts as failed, and another one can begin', async () => {
-    await write(first)
+    await begin()
+    await write({ 'waypost.yml': yml + events('stopped') })
     const row = {
       id: 'p1',
       state: 'activating',
@@ -152,14 +150,15 @@ describePublishing('publishing a draft', (publishing) => {
         .values({ ...row, created_at: at, updated_at: at })
         .execute()
     await insert(now)
-    await refused({ migrate: true }, 'WP_BACKEND_PUBLISH_RUNNING')
+    await refused({}, 'WP_BACKEND_PUBLISH_RUNNING')
     await publishing.world.system.db
       .updateTable('waypost_publish')
       .set({ updated_at: now - 31_000 })
+      .where('id', '=', 'p1')
       .execute()
     const { state, error } = (await publishing.world.call('GET /publish/p1')).body
     assert.deepEqual([state, error.code], ['failed', 'WP_BACKEND_PUBLISH_STOPPED'])
-    await publish({ migrate: true })
+    await publish()
     assert.equal((await publishing.world.call('GET /publish/p1')).body.state, 'failed')
     assert.equal((await publishing.world.call('GET /publish/p2')).status, 404)
   })
@@ -201,5 +200,67 @@ describePublishing('publishing a draft', (publishing) => {
     const refusal = await start({ migrate: true })
     assert.ok(refusal.status >= 400, refusal.text)
     listener.close()
+  })
+
+  // In CI, rollback.test.ts keeps such a draft.
+  longTest('can be undone by a rollback that keeps what it undoes as a draft', async () => {
+    await begin()
+    const one = (await activeId())!
+    await write({ 'waypost.yml': yml + events('added') })
+    const { release: two } = await publish()
+    const back = (id: string, against: string) =>
+      publishing.world.call(`POST /release/${id}/rollback`, { json: { against, keep_draft: true } })
+    assert.deepEqual((await back(one, two)).body, { id: one, activated: true })
+    assert.deepEqual(await names(), ['/event/added'])
+    const { entries } = (await publishing.world.call('GET /draft')).body
+    assert.deepEqual([entries[0].name, typeof entries[0].by], ['/event/added', 'string'])
+    assert.match((await back(two, one)).body.type, /#WP_BACKEND_ROLLBACK_DRAFT$/)
+    assert.equal(await activeId(), one)
+    assert.equal((await publish()).release, two)
+    assert.deepEqual(await names(), [])
+  })
+
+  test('a migration with the name of one that ran, and another text, can be discarded', async () => {
+    await begin()
+    const one = (await activeId())!
+    const file = 'migrations/System/20261109-other.yml'
+    const other = createNote.replace('app_note', 'app_other')
+    await write({ [file]: other })
+    const { release } = await publish({ migrate: true })
+    const undone = await publishing.world.call(`POST /release/${one}/rollback`, { json: { against: release } })
+    assert.equal(undone.status, 200, undone.text)
+    await write({ [file]: other.replace('200', '100') })
+    await refused({ migrate: true }, 'WP_SERVER_MIGRATIONS_EDITED')
+    const { body } = await publishing.world.call('POST /draft/discard', { json: {} })
+    assert.deepEqual([body.kept, await names()], [[], []])
+    await write({ [file]: other })
+    assert.equal(
+      (await publishing.world.call('POST /draft/discard', { json: {} })).body.kept.length,
+      1,
+      'the text that ran stays',
+    )
+  })
+
+  // Last: its second publication goes on.
+  test('a table can be created again after a rollback: its migration has another name', async () => {
+    await begin()
+    const one = (await activeId())!
+    const create = async (column: string) => {
+      const columns = [
+        { name: 'id', type: 'id' },
+        { name: column, type: 'text' },
+      ]
+      const design = { name: 'app_pet', columns, key: [], unique: [], index: [] }
+      const json = { connection: 'System', table: null, design, preview: false }
+      return (await publishing.world.call('POST /draft/migration', { json })).body.change.file as string
+    }
+    const file = await create('a')
+    const { release: two } = await publish({ migrate: true })
+    const undone = await publishing.world.call(`POST /release/${one}/rollback`, { json: { against: two } })
+    assert.equal(undone.status, 200, undone.text)
+    const again = await create('b')
+    assert.notEqual(again, file)
+    assert.ok(file < again)
+    assert.equal((await start({ migrate: true })).status, 202)
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, describe } from 'node:test'
+import { after, before, describe } from 'node:test'
 import { SystemDraft } from '../../src/backend/index.ts'
 import { version } from '../../src/kit/index.ts'
 import { loadActiveRelease } from '../../src/release/index.ts'
@@ -30,17 +30,17 @@ export const yml = first['waypost.yml']
 export const events = (...entries: readonly string[]) =>
   `event:\n${entries.map((one) => `  ${one}: { scopes: [] }\n`).join('')}`
 
-/** Declares tests with a server and its draft, each with its own. */
+/** Declares tests with a server and its draft, which they share: `begin` is where each of them starts. */
 export function describePublishing(name: string, declare: (publishing: Publishing) => void): void {
   for (const kind of chooseKinds('sqlite')) {
     describe(`${name}, ${kind}`, () => {
       let world: AdminWorld
       let draft: SystemDraft
-      beforeEach(async () => {
+      before(async () => {
         world = await openAdmin(kind)
         draft = new SystemDraft(world.host, () => 'test')
       })
-      afterEach(async () => {
+      after(async () => {
         draft.close()
         await world.close()
       })
@@ -89,10 +89,12 @@ function makePublishing(current: () => { readonly world: AdminWorld; readonly dr
     assert.equal(status, 200, text)
     return body
   }
-  /** The first release, without a draft. */
+  /** The definition of the first release, with all migrations that ran, and without a draft. */
   const begin = async () => {
+    await current().world.system.db.deleteFrom('waypost_server').execute()
+    await current().draft.discard(undefined, by)
     await write(first)
-    await publish({ migrate: true })
+    if ((await names()).length > 0) await publish({ migrate: true, allow_breaking: true })
   }
   const addServer = (name: string, more: { readonly version?: string; readonly variables?: string } = {}) => {
     const now = current().world.system.now()

@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import { sha256, version } from '../../src/kit/index.ts'
 import { everything, type Consent, type ReleaseRule } from '../../src/operate/index.ts'
 import { loadActiveId } from '../../src/release/index.ts'
-import { isLong } from '../support/forms.ts'
+import { isLong, longTest } from '../support/forms.ts'
 import { activated, addServer, codeIn, openWays, type Files } from './ways.ts'
 
 /** The refusal of each rule of the gate. */
@@ -58,6 +58,9 @@ const nextMigration = (text: (table: string) => string) => {
   return { [`migrations/System/20260101-${number}.yml`]: text(`app_gate${number}`) }
 }
 
+/** Outside of the long form, these have each test. The others, which share their code, have them in turns. */
+const whole: ReadonlySet<string> = new Set(['deploy to System', 'publish', 'rollback in the backend'])
+
 const yes: Consent = { isConfirmed: true }
 const forced: Consent = { allowBreaking: true }
 
@@ -73,6 +76,13 @@ for (const [name, way] of Object.entries(opened.ways)) {
   const isYes = isRollback || isSave
   const isPublication = name === 'publish'
   describe(name, { concurrency: 1 }, () => {
+    const turn = Object.keys(opened.ways).indexOf(name)
+    let declared = 0
+    const declare: typeof longTest = (sentence, run) => {
+      const isChosen = isLong || whole.has(name) || (declared += 1) % 4 === turn % 4
+      if (isChosen) void test(sentence, run)
+      else longTest(sentence, run)
+    }
     type Try = readonly [consent: Consent, expected: string, against?: string]
     /** Tries a release with each consent in turn; only the last one may activate it. */
     const attempt = async (base: Files, next: Files, tries: readonly Try[], live = async () => {}) => {
@@ -85,27 +95,29 @@ for (const [name, way] of Object.entries(opened.ways)) {
       }
     }
 
-    test('breaking changes that are forbidden need their own permission, whichever release forbids them', async () => {
-      const tries: readonly Try[] = isSave
-        ? [[{}, activated]]
-        : [
-            [{}, forbidden],
-            [yes, forbidden],
-            [forced, activated],
-          ]
-      const cases = [
-        [forbid, forbid],
-        [forbid, ''],
-        ['', forbid],
-      ] as const
-      // Outside of the long form, one way has each of them, and the others have them in turns.
-      const turn = Object.keys(opened.ways).indexOf(name)
-      const chosen = isLong || turn === 0 ? cases : [cases[turn % cases.length]!]
-      for (const [active, later] of chosen)
-        await attempt(yml(active + events('a', 'b')), yml(later + events('a')), tries)
-    })
+    declare(
+      'breaking changes that are forbidden need their own permission, whichever release forbids them',
+      async () => {
+        const tries: readonly Try[] = isSave
+          ? [[{}, activated]]
+          : [
+              [{}, forbidden],
+              [yes, forbidden],
+              [forced, activated],
+            ]
+        const cases = [
+          [forbid, forbid],
+          [forbid, ''],
+          ['', forbid],
+        ] as const
+        // Outside of the long form, one way has each of them, and the others have them in turns.
+        const chosen = isLong || turn === 0 ? cases : [cases[turn % cases.length]!]
+        for (const [active, later] of chosen)
+          await attempt(yml(active + events('a', 'b')), yml(later + events('a')), tries)
+      },
+    )
 
-    test('other breaking changes need a yes, which a rollback, a request to deploy and a save are', async () => {
+    declare('other breaking changes need a yes, which a rollback, a request to deploy and a save are', async () => {
       const tries: readonly Try[] = isYes
         ? [[{}, activated]]
         : [
@@ -115,22 +127,25 @@ for (const [name, way] of Object.entries(opened.ways)) {
       await attempt(yml(events('a', 'b')), yml(events('a')), tries)
     })
 
-    test('new warnings about access need a yes; a rollback and a save do not, and those of the active release do not count', async () => {
-      const code = codeOf('accessWarnings')
-      const open = 'event:\n  sold: { scopes: [staff] }\n'
-      const given = 'config: { scopes_default: [staff] }\n'
-      const tries: readonly Try[] = isYes
-        ? [[{}, activated]]
-        : [
-            [{}, code],
-            [forced, code],
-            [isPublication ? { acceptAccess: true } : yes, activated],
-          ]
-      await attempt(yml(open), yml(open + given), tries)
-      await attempt(yml(open + given), yml(open + given), [[{}, activated]])
-    })
+    declare(
+      'new warnings about access need a yes; a rollback and a save do not, and those of the active release do not count',
+      async () => {
+        const code = codeOf('accessWarnings')
+        const open = 'event:\n  sold: { scopes: [staff] }\n'
+        const given = 'config: { scopes_default: [staff] }\n'
+        const tries: readonly Try[] = isYes
+          ? [[{}, activated]]
+          : [
+              [{}, code],
+              [forced, code],
+              [isPublication ? { acceptAccess: true } : yes, activated],
+            ]
+        await attempt(yml(open), yml(open + given), tries)
+        await attempt(yml(open + given), yml(open + given), [[{}, activated]])
+      },
+    )
 
-    test('variables that a live server lacks need their own permission, which publishing cannot give', async () => {
+    declare('variables that a live server lacks need their own permission, which publishing cannot give', async () => {
       const code = codeOf('missingVariables')
       const next = yml(`${events('a')}env: { GATE_TOKEN: { type: string } }\n`)
       const tries: readonly Try[] = isSave
@@ -154,21 +169,24 @@ for (const [name, way] of Object.entries(opened.ways)) {
       await attempt(yml(events('a')), yml(events('a', 'b')), tries, publishEdit)
     })
 
-    test('nothing becomes active that a live server is too old for', async () => {
+    declare('nothing becomes active that a live server is too old for', async () => {
       const live = async () => void (await addServer(way, '0.0.1', ''))
       await attempt(yml(events('a')), yml(events('a', 'b')), [[everything, codeOf('olderServers')]], live)
     })
 
-    test('nothing becomes active whose actions would fail on the databases, or in the place of an unseen release', async () => {
-      const [base, next] = [yml(events('a')), yml(events('a') + (isRollback ? '' : failing))]
-      const unseen: Try = [everything, superseded, 'f'.repeat(64)]
-      if (isRollback) return attempt(base, next, [unseen]) // what breaks its actions are migrations
-      // On the command line and in the backend, each action is named at its place in the files.
-      const code = isPublication ? 'WP_BACKEND_PUBLISH_BROKEN' : 'WP_PROJECT_ACTIONS'
-      return attempt(base, next, isSave ? [[{}, activated]] : [unseen, [everything, code]])
-    })
+    declare(
+      'nothing becomes active whose actions would fail on the databases, or in the place of an unseen release',
+      async () => {
+        const [base, next] = [yml(events('a')), yml(events('a') + (isRollback ? '' : failing))]
+        const unseen: Try = [everything, superseded, 'f'.repeat(64)]
+        if (isRollback) return attempt(base, next, [unseen]) // what breaks its actions are migrations
+        // On the command line and in the backend, each action is named at its place in the files.
+        const code = isPublication ? 'WP_BACKEND_PUBLISH_BROKEN' : 'WP_PROJECT_ACTIONS'
+        return attempt(base, next, isSave ? [[{}, activated]] : [unseen, [everything, code]])
+      },
+    )
 
-    test('pending migrations must be run first, which dev does; a rollback never needs to', async () => {
+    declare('pending migrations must be run first, which dev does; a rollback never needs to', async () => {
       if (isRollback) return
       const added = nextMigration(makeTable)
       const next = { ...yml(events('a')), ...added }
@@ -177,21 +195,24 @@ for (const [name, way] of Object.entries(opened.ways)) {
       Object.assign(migrations, added)
     })
 
-    test('migrations that have run must not be missing, except in a rollback, unless they break its code', async () => {
-      const added = nextMigration(makeTable)
-      const next = yml(events('a'))
-      const isFine = isRollback || isSave // the gate of dev does not look for them
-      const tries: readonly Try[] = isFine ? [[{}, activated]] : [[everything, codeOf('droppedMigrations')]]
-      await attempt({ ...yml(events('a')), ...added }, next, tries)
-      if (isSave) return
-      Object.assign(migrations, added)
-      if (!isRollback) return
-      const [table = ''] = Object.values(added).map((text) => /app_gate\d+/.exec(text)![0])
-      const dropped = nextMigration(() => `drop_table: [${table}]\n`)
-      const breaking: readonly Try[] = [[everything, codeOf('incompatibleMigrations')]]
-      await attempt({ ...yml(events('a')), ...dropped }, yml(events('a')), breaking)
-      Object.assign(migrations, dropped)
-    })
+    declare(
+      'migrations that have run must not be missing, except in a rollback, unless they break its code',
+      async () => {
+        const added = nextMigration(makeTable)
+        const next = yml(events('a'))
+        const isFine = isRollback || isSave // the gate of dev does not look for them
+        const tries: readonly Try[] = isFine ? [[{}, activated]] : [[everything, codeOf('droppedMigrations')]]
+        await attempt({ ...yml(events('a')), ...added }, next, tries)
+        if (isSave) return
+        Object.assign(migrations, added)
+        if (!isRollback) return
+        const [table = ''] = Object.values(added).map((text) => /app_gate\d+/.exec(text)![0])
+        const dropped = nextMigration(() => `drop_table: [${table}]\n`)
+        const breaking: readonly Try[] = [[everything, codeOf('incompatibleMigrations')]]
+        await attempt({ ...yml(events('a')), ...dropped }, yml(events('a')), breaking)
+        Object.assign(migrations, dropped)
+      },
+    )
   })
 }
 

@@ -18,6 +18,8 @@ const user = isRoot ? { uid: 12_345 } : {}
 
 let box: string
 let installed: Error | undefined
+/** Any user may write here: Node keeps what it has compiled. */
+let temporary: string
 
 /** The machine may reach the registry only through a proxy with a certificate of its own. */
 const { NODE_EXTRA_CA_CERTS = '' } = process.env
@@ -27,6 +29,9 @@ const npm = (words: readonly string[], cwd: string) =>
 before(async () => {
   box = await mkdtemp(path.join(tmpdir(), 'waypost-packed-'))
   await chmod(box, 0o755)
+  temporary = path.join(box, 'temporary')
+  await mkdir(temporary)
+  await chmod(temporary, 0o1777)
   for (const folder of ['.', 'create'])
     await npm(['pack', '--ignore-scripts', '--pack-destination', box], path.join(checkout, folder))
   const files = globSync('*.tgz', { cwd: box }).map((file) => `./${file}`)
@@ -46,7 +51,7 @@ function needsPackage(context: { skip(reason: string): void }): boolean {
 
 const run = (words: string, cwd: string) => {
   const launcher = path.join(box, 'node_modules/waypost/bin/run.js')
-  return startCli(words.split(' '), { cwd, launcher, ...user, env: { HOME: cwd } })
+  return startCli(words.split(' '), { cwd, launcher, ...user, env: { HOME: cwd, TMPDIR: temporary } })
 }
 
 test('nothing is installed that is not needed', async (context) => {
@@ -109,7 +114,7 @@ test('npm create waypost passes its arguments to init', async (context) => {
   if (isRoot) await chown(home, 12_345, 12_345)
   const launcher = path.join(box, 'node_modules/.bin/create-waypost')
   const create = (words: string) =>
-    startCli(words.split(' '), { cwd: home, launcher, ...user, env: { HOME: home } }).ended
+    startCli(words.split(' '), { cwd: home, launcher, ...user, env: { HOME: home, TMPDIR: temporary } }).ended
   const created = await create('my-api --template empty --yes --no-install')
   assert.equal(created.code, 0, created.stdout + created.stderr)
   assert.match(created.stdout, /Created +my-api\/ from the template "empty"/)

@@ -11,7 +11,7 @@ const yml = 'waypost.yml'
 const [first, second] = ['migrations/System/1-order.ts', 'migrations/System/2-invoice.ts']
 const breaking = { flags: 'breaking: true,' }
 
-describeSystems('going back', chooseKinds('postgresql'), ({ newSystem }) => {
+describeSystems('going back', chooseKinds('sqlite'), ({ newSystem }) => {
   let world: DeployWorld
   beforeEach(async () => {
     world = await openDeployWorld(await newSystem())
