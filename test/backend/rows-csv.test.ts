@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { request, type IncomingMessage } from 'node:http'
 import { after, before, test } from 'node:test'
-import { describeEachSystem } from '../support/project-server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { describeSystems } from '../support/project-server.ts'
 import { openShop, type RowWorld } from './row-world.ts'
 
 const id = (index: number) => `0192f0c1-0000-7000-8000-${String(index).padStart(12, '0')}`
 
-describeEachSystem('rows as CSV files', ({ newSystem }) => {
+describeSystems('rows as CSV files', defaultKinds, ({ newSystem }) => {
   let world: RowWorld
   before(async () => {
     world = await openShop(await newSystem())

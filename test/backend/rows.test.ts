@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { describeEachSystem } from '../support/project-server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { describeSystems } from '../support/project-server.ts'
 import { openShop, type RowWorld } from './row-world.ts'
 
 const ann = '0192f0c1-0000-7000-8000-000000000001'
 const bo = '0192f0c1-0000-7000-8000-000000000002'
 
-describeEachSystem('rows in the admin API', ({ kind, newSystem }) => {
+describeSystems('rows in the admin API', defaultKinds, ({ kind, newSystem }) => {
   let world: RowWorld
   before(async () => {
     world = await openShop(await newSystem())

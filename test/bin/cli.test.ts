@@ -5,6 +5,7 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { checkout, cleanEnvironment, runShared } from '../support/cli.ts'
+import { isLong } from '../support/forms.ts'
 
 const fixture = path.join(import.meta.dirname, 'fixture')
 const start = path.join(fixture, 'start.ts')
@@ -151,8 +152,10 @@ for (const [name, [words, expected]] of Object.entries(behaviours)) {
 
 const unwritable = '/dev/full'
 const skip = existsSync(unwritable) ? false : `there is no ${unwritable}`
-for (const words of [['greet', 'Ann'], ['greet', 'Ann', '--json'], ['--help'], ['greet', '--help']]) {
-  test(`output that cannot be written is a failure: ${words.join(' ')}`, { skip }, () => {
+for (const words of [['greet', 'Ann', '--json'], ['--help'], ['greet', 'Ann'], ['greet', '--help']]) {
+  // In CI, a result and a help: the others are written by the same code.
+  const isOmitted = !isLong && !words.some((word) => word.startsWith('--') && words.length !== 2) && 'long form'
+  test(`output that cannot be written is a failure: ${words.join(' ')}`, { skip: skip || isOmitted }, () => {
     const full = openSync(unwritable, 'w')
     const { status, stderr } = spawnSync(process.execPath, [start, ...words], {
       encoding: 'utf8',

@@ -26,8 +26,8 @@ for (const [name, words, env] of [
   ['TERM=dumb, in the help', 'greet --help', { TERM: 'dumb' }],
   ['--no-color, in the help', 'greet --help --no-color', {}],
 ] as const) {
-  // In CI, the help with one of them, and an error with each.
-  const isOmitted = !isLong && /^(TERM|--no).* help$/.test(name) && 'long form'
+  // In CI, an error with each: the help asks the same function.
+  const isOmitted = !isLong && name.endsWith(' help') && 'long form'
   test(`${name} turns colour off`, { skip: skip || isOmitted }, () => {
     assert.ok(!onTerminal(words, env).includes(escape))
   })
@@ -53,6 +53,7 @@ test('FORCE_COLOR also colours a pipe, unless NO_COLOR is set', () => {
     spawnSync(process.execPath, [start, 'gret'], { encoding: 'utf8', env: { ...rest, ...env } }).stderr
   assert.ok(say({ FORCE_COLOR: '1' }).startsWith(red))
   assert.match(say({ FORCE_COLOR: '0' }), /^Error: /)
-  assert.match(say({ FORCE_COLOR: '1', NO_COLOR: '1' }), /Error: /)
-  assert.ok(!say({ FORCE_COLOR: '1', NO_COLOR: '1' }).includes(escape))
+  const both = say({ FORCE_COLOR: '1', NO_COLOR: '1' })
+  assert.match(both, /^Error: /m) // after a warning of Node
+  assert.ok(!both.includes(escape))
 })

@@ -265,11 +265,12 @@ function administer(kind: 'sqlite' | 'postgresql'): void {
   })
 
   const endings = [
-    { words: '', answer: 'n', active: true },
-    { words: '', answer: 'y', active: false },
-    { words: ' --no-end-clients', answer: '', active: true },
-  ]
-  for (const { words, answer, active } of endings) {
+    ['', 'y', false],
+    ['', 'n', true],
+    [' --no-end-clients', '', true],
+  ] as const
+  // In CI, backend/access-api.test.ts has the other answers.
+  for (const [words, answer, active] of isLong ? endings : endings.slice(0, 1)) {
     it(`user:password${words} in a terminal offers to end clients: "${answer}"`, { skip: noTerminal }, async () => {
       const program = await json('client:add program --user bob --grants client_credentials')
       const stdout = onTerminal(`user:password bob${words}`, `${answer}\n`)

@@ -75,7 +75,7 @@ describe('a System that is not there', () => {
   it('is named, and only dev and migrate make one', async () => {
     const stderr = /^Error: There is no System database at \.waypost\/system\.db, and WAYPOST_SYSTEM_URL is not set\n/
     const commands = ['release:list', 'serve --port 0', 'event:execute', 'user:add ann']
-    await Promise.all(commands.map((words) => assertRefused(words, { words, stderr })))
+    for (const words of commands) await assertRefused(words, { words, stderr })
     const none =
       /^Error: There is no System database at \.waypost\/system\.db, and neither WAYPOST_SYSTEM_URL nor --url is set\n/
     await assertRefused('deploy --yes', { words: 'deploy --yes', stderr: none })
@@ -86,7 +86,7 @@ describe('a System that is not there', () => {
     const env = { WAYPOST_SYSTEM_URL: 'sqlite:other.db' }
     const stderr =
       /^Error: SQLite file not found: ".*other\.db"\n {2}Check the path\. Only waypost dev and waypost migrate /
-    await Promise.all(['deploy --yes', 'serve --port 0'].map((words) => assertRefused(words, { words, env, stderr })))
+    for (const words of ['deploy --yes', 'serve --port 0']) await assertRefused(words, { words, env, stderr })
     assert.equal(existsSync(path.join(project.folder, 'other.db')), false)
   })
 
@@ -95,7 +95,7 @@ describe('a System that is not there', () => {
     const stderr =
       /^Error: Cannot reach the PostgreSQL database "api" at "127\.0\.0\.1:\d+": connect ECONNREFUSED .*\n {2}Check /
     const commands = ['migrate', 'deploy --yes', 'event:execute']
-    await Promise.all(commands.map((words) => assertRefused(words, { words, env, stderr })))
+    for (const words of commands) await assertRefused(words, { words, env, stderr })
     const serving = project.start('serve --port 0', { env })
     await serving.waitFor(/cannot be reached; retrying for 60 s/)
     assert.doesNotMatch((await serving.stop()).stdout, /geheim/)
@@ -128,11 +128,8 @@ describe('a System that is not there', () => {
     new DatabaseSync(path.join(project.folder, 'empty.db')).exec('create table other (id integer)')
     const stderr = /^Error: System at \S+ is missing tables .*\n {2}Run waypost migrate first\.\n$/
     const systems = { 'serve --port 0': 'sqlite:empty.db', 'event:execute': await postgres.createDatabase() }
-    await Promise.all(
-      Object.entries(systems).map(([words, WAYPOST_SYSTEM_URL]) =>
-        assertRefused(words, { words, env: { WAYPOST_SYSTEM_URL }, stderr }),
-      ),
-    )
+    for (const [words, WAYPOST_SYSTEM_URL] of Object.entries(systems))
+      await assertRefused(words, { words, env: { WAYPOST_SYSTEM_URL }, stderr })
     assert.deepEqual(Object.keys(readSystem(project, 'empty.db')), ['other'])
   })
 })

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { checkout } from '../support/cli.ts'
 import { makeProject, type TestProject } from '../support/project.ts'
-import { longTest } from '../support/forms.ts'
+import { isLong, longTest } from '../support/forms.ts'
 
 const run = promisify(execFile)
 
@@ -20,12 +20,13 @@ describe('commands that describe a project', () => {
   it('openapi prints the document that a server returns', async () => {
     await project.edit('waypost.yml', 'config: {', 'config: { title: To-dos, description: Lists of to-dos,')
     const printed = JSON.parse(await project.ok('openapi')) as { info: { title: string; description: string } }
+    assert.equal(printed.info.title, 'To-dos')
+    assert.match(printed.info.description, /^Lists of to-dos\n\nSend an access token /)
+    if (!isLong) return // dev.test.ts compares them
     const dev = project.start('dev --port 0 --no-deliver')
     const [, docs = ''] = await dev.waitFor(/Docs +(\S+)/)
     const served = await fetch(new URL('/openapi.json', docs))
     assert.deepEqual(printed, await served.json())
-    assert.equal(printed.info.title, 'To-dos')
-    assert.match(printed.info.description, /^Lists of to-dos\n\nSend an access token /)
     assert.equal((await dev.stop()).code, 0)
   })
 

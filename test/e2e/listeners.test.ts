@@ -7,6 +7,7 @@ import path from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { RunningCli } from '../support/cli.ts'
 import { linkDependencies, openProject, type TestProject } from '../support/project.ts'
+import { longTest } from '../support/forms.ts'
 import { send } from '../support/send.ts'
 import { until } from '../support/until.ts'
 import { assertCalm, baseUrl, secret, startServe } from './serving.ts'
@@ -55,7 +56,8 @@ describe('listeners', { concurrency: 1 }, () => {
     for (const pid of await pids()) assert.equal(existsSync(`/proc/${pid}`), false, `the process ${pid} of a listener`)
   }
 
-  it('run in dev, which shows each run and reloads their code', async () => {
+  // In CI, tutorial.test.ts runs one in dev, jobs/listener-releases.test.ts changes code, bin/event-lines.test.ts shows runs.
+  longTest('run in dev, which shows each run and reloads their code', async () => {
     const dev = project.start('dev --port 0')
     const port = Number((await dev.waitFor(/http:\/\/localhost:(\d+)[^]*Ready in/))[1])
     await pay(port, { n: 1 })
@@ -83,6 +85,7 @@ describe('listeners', { concurrency: 1 }, () => {
     let port = 0
     let ops = 0
     before(async () => {
+      await project.write('src/bill.js', bill('v2'))
       await project.write('ledger', '')
       const env = { WAYPOST_SYSTEM_URL: `sqlite:${project.folder}/production.db`, WAYPOST_SECRET: secret }
       const { folder, remove } = project

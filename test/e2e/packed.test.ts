@@ -32,8 +32,7 @@ before(async () => {
   temporary = path.join(box, 'temporary')
   await mkdir(temporary)
   await chmod(temporary, 0o1777)
-  for (const folder of ['.', 'create'])
-    await npm(['pack', '--ignore-scripts', '--pack-destination', box], path.join(checkout, folder))
+  await npm(['pack', '.', './create', '--ignore-scripts', '--pack-destination', box], checkout)
   const files = globSync('*.tgz', { cwd: box }).map((file) => `./${file}`)
   await writeFile(path.join(box, 'package.json'), '{ "private": true, "allowScripts": { "esbuild": false } }')
   const words = ['install', '--prefer-offline', '--no-audit', '--fetch-retries=1', '--fetch-retry-mintimeout=1000']

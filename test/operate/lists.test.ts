@@ -14,9 +14,10 @@ import {
   revokeHostTokens,
 } from '../../src/operate/index.ts'
 import { listRows, type Page } from '../../src/store/index.ts'
-import { asCommand, startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { asCommand, startTestServer, type TestServer } from '../support/server.ts'
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`lists of administration on ${kind}`, () => {
     let server: TestServer
     let host: Host

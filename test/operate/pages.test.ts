@@ -16,7 +16,8 @@ import type { Host } from '../../src/host/index.ts'
 import { readDeliveries } from '../../src/events/lanes/read.ts'
 import { defaultSettings } from '../../src/kit/index.ts'
 import { explainQuery, pagesOf, recordQueries, type Recorded } from '../support/recorded-queries.ts'
-import { startTestServer, systemKinds, type TestServer } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 
 const deliveries = 100_000
 const others = 20_000
@@ -26,7 +27,7 @@ const maxPages = 450
 /** Of a subscription, all deliveries in its lane that were put off may be read, because no index has its order. */
 const maxPagesOfLane = 3500
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`pages of long lists on ${kind}`, () => {
     let server: TestServer
     let system: System

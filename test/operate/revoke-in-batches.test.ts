@@ -16,14 +16,14 @@ import {
 } from '../../src/operate/index.ts'
 import { loadFacts } from '../../src/store/index.ts'
 import { openTestHost, type TestHost } from '../events/host.ts'
-import { bothKinds } from '../support/forms.ts'
+import { defaultKinds } from '../support/forms.ts'
 import { asCommand } from '../support/server.ts'
 
 const count = 25
 const size = 4
 const hourMs = 3_600_000
 
-for (const kind of bothKinds) {
+for (const kind of defaultKinds) {
   describe(`many tokens, on ${kind}`, () => {
     let opened: TestHost
     let host: ActingHost

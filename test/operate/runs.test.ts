@@ -18,13 +18,14 @@ import {
 } from '../../src/operate/index.ts'
 import { surveyOutline } from '../../src/operate/releases/gate/survey-release.ts'
 import { openTestHost, type TestHost } from '../events/host.ts'
-import { asCommand, systemKinds } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { asCommand } from '../support/server.ts'
 
 const day = 86_400_000
 const confirm = async () => true
 const listeners = { bill: { event: 'paid', action: 'src/bill.ts' }, mail: { event: 'paid', action: 'src/mail.ts' } }
 
-for (const kind of systemKinds)
+for (const kind of defaultKinds)
   describe(`runs of listeners, ${kind}`, () => {
     let opened: TestHost
     before(async () => {

@@ -5,7 +5,8 @@ import { listRouteTraffic, listTraffic, recordStatistics } from '../../src/opera
 import type { RouteCount } from '../../src/runtime/index.ts'
 import { pruneSystem } from '../../src/jobs/retention/prune.ts'
 import { defaultSettings, latencyBoundsMs } from '../../src/kit/index.ts'
-import { startTestServer, systemKinds } from '../support/server.ts'
+import { defaultKinds } from '../support/forms.ts'
+import { startTestServer } from '../support/server.ts'
 
 const hour = 3_600_000
 const minute = 60_000
@@ -15,7 +16,7 @@ function count(route: string, of: Partial<RouteCount> = {}): RouteCount {
   return { route, statuses: [1, 0, 0, 0], sumMs: 4, buckets: [0, 0, 1, ...buckets.slice(2)], ...of }
 }
 
-for (const kind of systemKinds) {
+for (const kind of defaultKinds) {
   describe(`statistics on ${kind}`, () => {
     test('add up over servers, by minute, hour and route', async () => {
       await using server = await startTestServer({ kind })

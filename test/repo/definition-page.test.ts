@@ -5,7 +5,9 @@ import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { parse, stringify } from 'yaml'
 import { examples, makeDefinitionPage } from '../../bin/write-definition.ts'
+import { loadDefinition } from '../../src/definition/index.ts'
 import { validateProject } from '../../src/project/index.ts'
+import { isLong } from '../support/forms.ts'
 import { writeFiles } from '../support/project-server.ts'
 
 const root = path.join(import.meta.dirname, '../..')
@@ -120,7 +122,8 @@ describe('the example in docs/definition.md of', () => {
   after(() => rmSync(folder, { recursive: true }))
   const check = async (text: string) => {
     await writeFiles(folder, { 'waypost.yml': text })
-    const { diagnostics } = await validateProject(folder)
+    // In CI, examples that need no plugin are loaded only: what validate builds beside them is the same for all.
+    const { diagnostics } = await (isLong || text.includes('plugins:') ? validateProject : loadDefinition)(folder)
     const used = diagnostics.filter(({ code }) => code !== 'WP_DEFINITION_SCHEMA_UNUSED')
     return used.map(({ message }) => message)
   }

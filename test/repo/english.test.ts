@@ -51,7 +51,9 @@ const pages = ['*.md', 'docs/**/*.md', 'templates/**/*.{md,yml,service,timer,tar
 
 test('messages and help contain no phrase of the list', () => {
   const found = globSync(sources, { cwd: root }).flatMap((file) => {
-    const texts = textsIn(readFileSync(path.join(root, file), 'utf8'), file.endsWith('x'))
+    const source = readFileSync(path.join(root, file), 'utf8')
+    // Parsing takes long, and most files contain no phrase, not even in their comments.
+    const texts = findPhrases(source).length === 0 ? [] : textsIn(source, file.endsWith('x'))
     return texts.flatMap(findPhrases).map((found) => `${file}: ${found}`)
   })
   const { oclif } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))

@@ -8,11 +8,15 @@ const checkout = path.join(import.meta.dirname, '../..')
 /** Packages that take long to load. Commands that need one load it when they use it. */
 const heavy = /^(fastify|typebox|@mikro-orm\/.*|ajv|ajv-formats|fast-json-stringify|esbuild|pino)(\/|$)/
 
-/** Returns the packages that a module and its static imports load, as the built command line does. */
-async function listLoaded(entry: string): Promise<string[]> {
-  const { metafile } = await build({
+const rooms = ['host', 'operate', 'project']
+const entryOf = (room: string) => `src/${room}/index.ts`
+
+let built: ReturnType<typeof buildRooms> | undefined
+/** Builds the rooms as the built command line has them. */
+function buildRooms() {
+  return build({
     absWorkingDir: checkout,
-    entryPoints: [entry],
+    entryPoints: rooms.map(entryOf),
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -23,6 +27,11 @@ async function listLoaded(entry: string): Promise<string[]> {
     write: false,
     metafile: true,
   })
+}
+
+/** Returns the packages that a module and its static imports load. */
+async function listLoaded(entry: string): Promise<string[]> {
+  const { metafile } = await (built ??= buildRooms())
   const isStatic = (one: { readonly kind: string }) => one.kind === 'import-statement'
   const outputs = Object.entries(metafile.outputs)
   const reached = outputs.filter(([, { entryPoint }]) => entryPoint === entry).map(([file]) => file)
@@ -36,9 +45,9 @@ async function listLoaded(entry: string): Promise<string[]> {
   return [...loaded]
 }
 
-for (const room of ['host', 'operate', 'project']) {
+for (const room of rooms) {
   test(`commands that load the room ${room} load no package that takes long before they use it`, async () => {
-    const loaded = await listLoaded(`src/${room}/index.ts`)
+    const loaded = await listLoaded(entryOf(room))
     assert.ok(loaded.includes('kysely'), loaded.join(' '))
     assert.deepEqual(
       loaded.filter((name) => heavy.test(name)),

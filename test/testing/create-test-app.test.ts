@@ -8,7 +8,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { typesReplaced } from '../../src/project/index.ts'
-import { createTestApp } from '../../src/testing/index.ts'
+import { createTestApp, type TestApp } from '../../src/testing/index.ts'
 import { actionFile, writeFiles } from '../support/project-server.ts'
 import { until } from '../support/until.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
@@ -66,6 +66,9 @@ const files = {
 
 let folder: string
 let todo: string
+/** For tests that neither dispatch events nor turn the clock. */
+let shared: TestApp
+let sharedSystems: readonly string[]
 let temporary: Awaited<ReturnType<typeof useTemporaryFolder>>
 before(async () => {
   temporary = await useTemporaryFolder()
@@ -73,13 +76,19 @@ before(async () => {
   await writeFiles(folder, files)
   todo = path.join(folder, 'todo')
   await cp(path.resolve('templates/todo'), todo, { recursive: true })
+  shared = await createTestApp({ folder })
+  sharedSystems = await systems()
 })
-after(() => temporary.remove())
+after(async () => {
+  await shared.close()
+  await temporary.remove()
+})
 
 const systems = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('waypost-test-'))
 
-test('the to-do project: created, listed, delivered', async () => {
+test('the to-do project: created, listed, delivered; an app beside it is independent', async () => {
   await using app = await createTestApp({ folder: todo })
+  await using other = await createTestApp({ folder: todo })
   const created = await app.as('ann', ['todo']).inject('POST /todo', { body: milk })
   assert.deepEqual([created.status, created.body.success], [201, true])
   const list = await app.inject('GET /todo', { query: { startIndex: 0 } })
@@ -91,6 +100,10 @@ test('the to-do project: created, listed, delivered', async () => {
   )
   assert.equal((await app.inject('POST /todo', { body: milk })).status, 401)
   assert.equal((await app.as('ann', ['consumer']).inject('POST /todo', { body: milk })).status, 403)
+  assert.equal((await other.inject('GET /todo')).body.totalResults, 0)
+  assert.deepEqual(other.events.delivered('todo_created'), [])
+  app.clock.forward('1d')
+  assert.equal((await other.as('ann', ['todo']).inject('POST /todo', { body: milk })).status, 201)
 })
 
 test('declared migrations create the tables of a test', async () => {
@@ -108,7 +121,7 @@ test('declared migrations create the tables of a test', async () => {
 })
 
 test('a stream of values is read as it arrives, and closed by leaving the loop', async () => {
-  await using app = await createTestApp({ folder })
+  const app = shared
   const { status, body } = await app.inject('GET /events')
   const events: unknown[] = []
   for await (const event of body) if (events.push(event) === 3) break
@@ -122,21 +135,9 @@ test('a stream of values is read as it arrives, and closed by leaving the loop',
 })
 
 test('a test that replaces the global "fetch" replaces that of actions, and not that of its requests', async (t) => {
-  await using app = await createTestApp({ folder })
+  const app = shared
   t.mock.method(globalThis, 'fetch', async () => Response.json({ n: 1 }))
   assert.deepEqual((await app.inject('GET /fetched')).body, [{ n: 1 }])
-})
-
-test('two concurrent apps are independent', async () => {
-  await using one = await createTestApp({ folder: todo })
-  await using other = await createTestApp({ folder: todo })
-  await one.as('ann', ['todo']).inject('POST /todo', { body: milk })
-  assert.equal((await one.inject('GET /todo')).body.totalResults, 1)
-  assert.equal((await other.inject('GET /todo')).body.totalResults, 0)
-  assert.deepEqual(other.events.delivered('todo_created'), [])
-  one.clock.forward('1d')
-  const ann = other.as('ann', ['todo'])
-  assert.equal((await ann.inject('POST /todo', { body: milk })).status, 201)
 })
 
 test('the clock controls the time of actions, tokens and deliveries', async () => {
@@ -228,7 +229,7 @@ test('a cronjob is run on request of the test, by its clock', async () => {
 })
 
 test('requests send path, query and headers; responses without JSON and without a body are returned', async () => {
-  await using app = await createTestApp({ folder })
+  const app = shared
   const { body } = await app.inject('GET /echo/:name', {
     params: { name: 'a/ü?' },
     query: { tag: ['x', 'y&z'] },
@@ -250,7 +251,7 @@ test('requests send path, query and headers; responses without JSON and without 
 })
 
 test('a user has the scopes of the test, a token those it was issued for', async () => {
-  await using app = await createTestApp({ folder })
+  const app = shared
   const both = await app.as('ann', ['mine', 'consumer']).inject('GET /mine')
   const one = await app.as('ann', ['mine']).inject('GET /mine')
   assert.deepEqual([both.body.user.name, both.body.scopes], ['ann', ['mine', 'consumer']])
@@ -294,7 +295,7 @@ test('a project with errors reports them and leaves nothing open', async (t) => 
   await assert.rejects(createTestApp({ folder: path.join(folder, 'nowhere') }), { code: 'WP_PROJECT_NONE' })
   t.mock.restoreAll()
   assert.match(written.join(''), /waypost\.yml:1:.*src\/none\.ts/)
-  assert.deepEqual(await systems(), [])
+  assert.deepEqual(await systems(), sharedSystems)
 })
 
 test('an app that is closed leaves no folder and no socket', async () => {
@@ -305,7 +306,7 @@ test('an app that is closed leaves no folder and no socket', async () => {
   await app.as('ann', ['mine']).inject('GET /mine')
   await app.close()
   await app.close()
-  assert.deepEqual(await systems(), [])
+  assert.deepEqual(await systems(), sharedSystems)
   await until('nothing more is open than before', () => isDeepStrictEqual(resources().toSorted(), before.toSorted()))
   await assert.rejects(fetch(app.url))
 })
