@@ -158,7 +158,7 @@ test('a page continues its own subscription after a reload, if it may still rece
   await until('it is removed', async () => !(await endpoints()).includes(first!))
 })
 
-test('an event is listened to only in dev, if it exists and the caller has its scopes', async () => {
+test('requests are listed and an event is listened to only in dev, if the event exists and the caller has its scopes', async () => {
   await using live = await openLive()
   const { world, headers } = live
   const listen = async (event: string, as: Record<string, string>) => {
@@ -172,13 +172,8 @@ test('an event is listened to only in dev, if it exists and the caller has its s
   const ann = await server.authorize('ann', ['todo', 'backend.operate'])
   const { body } = await send(server.port, { path: '/backend/event/todo_created/listen', headers: ann })
   assert.match(body.type, /#WP_BACKEND_TRAFFIC$/)
-})
-
-test('a server that is not dev lists no requests', async () => {
-  await using world = await openProjectServer({ files: { 'waypost.yml': 'routes: {}\n' } })
-  const headers = await world.authorize('ann', ['backend.operate'])
-  const { status, body } = await send(world.port, { path: '/backend/traffic', headers })
-  assert.deepEqual([status, body.type], [404, 'urn:waypost:errors#WP_BACKEND_TRAFFIC'])
+  const listed = await send(server.port, { path: '/backend/traffic', headers: ann })
+  assert.deepEqual([listed.status, listed.body.type], [404, 'urn:waypost:errors#WP_BACKEND_TRAFFIC'])
 })
 
 const report = { id: '1', method: 'GET', path: '/', status: 200, ms: 1, user: undefined, reason: undefined }
