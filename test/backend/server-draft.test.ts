@@ -1,6 +1,6 @@
 // oxlint-disable typescript/no-explicit-any -- the schemas of the routes check the answers
 import assert from 'node:assert/strict'
-import { chooseKinds } from '../support/forms.ts'
+import { chooseKinds, isLong } from '../support/forms.ts'
 import { test } from 'node:test'
 import { loadStagedVariables } from '../../src/backend/draft/system/staged-variables.ts'
 import { SystemDraft } from '../../src/backend/index.ts'
@@ -103,7 +103,8 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
         if (written !== undefined) return
       }
     }
-    const same = drafts.flatMap((draft) => Array.from({ length: 5 }, () => add(draft, 'waypost.yml')))
+    const count = isLong ? 5 : 3
+    const same = drafts.flatMap((draft) => Array.from({ length: count }, () => add(draft, 'waypost.yml')))
     const own = drafts.map((draft, index) => add(draft, ['resources/note.yml', 'resources/schema.yml'][index]!))
     await Promise.all([...same, ...own])
     const { texts } = await drafts[0]!.read()
@@ -113,8 +114,8 @@ describeSystems('the draft of a server', chooseKinds('postgresql'), ({ kind, new
       .match(/^# (one|two)$/gm)!
       .toSorted()
     assert.deepEqual(comments, [
-      ...Array.from({ length: 5 }, () => '# one'),
-      ...Array.from({ length: 5 }, () => '# two'),
+      ...Array.from({ length: count }, () => '# one'),
+      ...Array.from({ length: count }, () => '# two'),
     ])
     assert.match(texts.get('resources/note.yml')!, /# one\n$/)
     assert.match(texts.get('resources/schema.yml')!, /# two\n$/)
