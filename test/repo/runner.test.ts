@@ -13,7 +13,8 @@ const root = path.join(import.meta.dirname, '../..')
 
 /** Runs the test runner on some files, like `npm test -- FILE`. */
 function start(...files: readonly string[]) {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env // a nested runner would only report to it
+  // A nested runner would only report to the context, and has the short form also in the long form.
+  const { NODE_TEST_CONTEXT: _, WAYPOST_TEST_LONG: __, ...env } = process.env
   return spawnSync(process.execPath, ['bin/test.ts', ...files], { cwd: root, env, encoding: 'utf8' })
 }
 
