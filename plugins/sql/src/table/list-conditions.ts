@@ -226,11 +226,11 @@ export function isNullable({ null: allowsNull, form }: PlanColumn): boolean {
 }
 
 const convertedTypes: Readonly<Record<DatabaseKind, readonly string[]>> = {
-  sqlite: ['date', 'numeric'],
+  sqlite: ['timestamp', 'date', 'numeric'],
   postgresql: ['number', 'bytes', 'array'],
 }
 
-/** Whether a row does not contain a column's values as the database writes them: times, numbers such as NaN, decimals and bytes. */
+/** Whether a row does not contain a column's values so that the database finds them again: numbers such as NaN, decimals and bytes. */
 export function isConverted({ type }: PlanColumn, kind: DatabaseKind): boolean {
-  return type === 'timestamp' || convertedTypes[kind].includes(type)
+  return convertedTypes[kind].includes(type)
 }
