@@ -142,14 +142,15 @@ export class StatementValues {
   /** Adds a value that a column is compared with. @returns its placeholder */
   bindSource(name: string, source: Source, { column, use }: SourceUse = {}): string {
     const bind = column === undefined ? this.bindOf(name, use) : makeBind(name, column, { kind: this.#kind })
-    const isDate = (column ?? this.#plan.types[name]!).type === 'date'
+    const { type, form } = column ?? this.#plan.types[name]!
     switch (source.from) {
       case 'constant': {
         const value = bind(source.value)
         return this.addOwn(() => value)
       }
       case 'now':
-        return this.addOwn(({ now }) => bind(isDate ? now.slice(0, 10) : now))
+        if (type === 'timestamp' && form === undefined) return this.addOwn(({ now }) => now)
+        return this.addOwn(({ now }) => bind(type === 'date' ? now.slice(0, 10) : now))
       case 'user':
         return this.addOwn(({ userId }) => bind(userId))
       default:
