@@ -171,7 +171,7 @@ describe('processes of listeners', () => {
     for (const pid of await ledger()) assert.equal(await isAlive(Number(pid)), false)
   })
 
-  test('of runs that were lost, the start of the one that is alone is recorded', async () => {
+  test('of runs that were lost, the start of the one that is alone is recorded, and Ctrl+Z does not stop it', async () => {
     await dispatch({ do: 'wait' }, { do: 'wait' })
     await host.system.db.updateTable('waypost_run').set({ status: 'running', turn: 1, lost: 1 }).execute()
     const { id: releaseId } = (await loadActiveRelease(host.system))!
@@ -191,6 +191,7 @@ describe('processes of listeners', () => {
       (await rows()).map(({ started_at: at }) => at !== null),
       [true, false],
     )
+    process.kill(Number((await ledger())[0]), 'SIGTSTP')
     await writeFile(path.join(folder, 'go'), '')
     assert.deepEqual(
       (await ending).map(({ kind }) => kind),

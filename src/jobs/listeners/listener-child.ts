@@ -37,6 +37,8 @@ process.on('message', (message: ToChild) => {
 // The worker decides when this process ends. Ctrl+C reaches all processes of a terminal.
 process.on('SIGINT', () => undefined)
 process.on('SIGTERM', () => undefined)
+// Ctrl+Z too: a stopped process would keep the locks of its transactions, which on SQLite keep all others from writing.
+process.on('SIGTSTP', () => undefined)
 
 function start(order: StartOrder): void {
   if (!order.endsWithParent) watchParent()
