@@ -81,13 +81,17 @@ function openSqliteSource(database: SqliteDatabase): FeedSource {
   const query = readSql('?')
   let seen: unknown
   let comparedAt = -Infinity
+  let isOther = false
   return {
     pollMs: sqlitePollMs,
     mayHaveChanged() {
       if (version.get()?.['data_version'] !== seen) return true
-      if (performance.now() - comparedAt < sameFileMs) return false
-      comparedAt = performance.now()
-      return !isSame(database)
+      const now = performance.now()
+      if (isOther || now - comparedAt >= sameFileMs) {
+        comparedAt = now
+        isOther = !isSame(database)
+      }
+      return isOther
     },
     async read(after) {
       database.assertSame()

@@ -77,7 +77,7 @@ describe('waypost pull', { concurrency: 1 }, () => {
       refused.stderr,
       /undone +\/routes\/~1todo\/methods\/GET\/description\s+changed in the backend: resources/,
     )
-    assert.match(refused.stderr, /would undo 1 change made in the backend\n.*Run waypost pull/s)
+    assert.match(refused.stderr, /would undo 1 change made in the backend; nothing was changed\n.*Run waypost pull/s)
     const { overwritten } = JSON.parse(await project.ok('deploy --plan --json'))
     assert.deepEqual(
       overwritten.map(({ at, file, conflict }: Record<string, unknown>) => [at, file, conflict]),

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { copyFile, mkdtemp, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { after, before, describe, mock, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { openSystem, recordChanges, startFeed, type Change, type System } from '../../src/store/index.ts'
+import { copySystem } from '../support/migrated.ts'
 import { openLine, type Line } from '../support/line.ts'
 import { until } from '../support/until.ts'
 import { systemClock } from '../../src/kit/index.ts'
@@ -271,6 +275,30 @@ for (const kind of ['sqlite', 'postgresql'] as const) {
       assert.equal(subjects(told).at(-1), 'back')
       assert.equal(reported.length, 1)
     })
+
+    if (kind === 'sqlite') {
+      test('is stale, and stays so, while another file is at the path of the database', async (t) => {
+        const file = path.join(await mkdtemp(path.join(tmpdir(), 'waypost-feed-')), 'system.db')
+        t.after(() => rm(path.dirname(file), { recursive: true, force: true }))
+        await copySystem(`sqlite:${file}`, '')
+        await copyFile(file, `${file}.other`)
+        const system = await openSystem({ url: `sqlite:${file}` })
+        const reported: unknown[] = []
+        const clock = makeFrozenClock()
+        const feed = await startFeed(system, { clock, onError: (error) => reported.push(error) })
+        t.after(async () => {
+          await feed.close()
+          await system.close()
+        })
+        await system.check() // opens the file and notes which one it is
+        await rename(`${file}.other`, file)
+        await until('it cannot be read', () => reported.length > 0)
+        assert.equal((reported[0] as { readonly code: string }).code, 'WP_STORE_REPLACED')
+        clock.pass(1000)
+        await pause(300) // several polls, more than one of which compares the files
+        assert.equal(feed.isFresh(), false)
+      })
+    }
 
     test('is stale immediately when a process that made a change cannot catch up', async () => {
       const { feed } = await follow()
