@@ -3,17 +3,20 @@ import { testPlugin } from 'waypost/testing'
 import { lacksRedis, startRedis, type TestRedis } from '../../../test/support/redis.ts'
 import plugin from '../src/index.ts'
 
-describe('the contract of plugins', { skip: lacksRedis }, async () => {
+let declared: Promise<void> | undefined
+describe('the contract of plugins', { skip: lacksRedis }, () => {
   let redis: TestRedis
   before(async () => {
     redis = await startRedis()
   })
   after(() => redis.stop())
 
-  await testPlugin(plugin, {
+  declared = testPlugin(plugin, {
     module: import.meta.resolve('../src/index.ts'),
     connections: {
       redis: { config: () => ({ url: redis.url }), down: (port) => ({ url: `redis://127.0.0.1:${port}` }) },
     },
   })
+  return declared
 })
+await declared // tests that are declared once the file is loaded would be in no file

@@ -7,7 +7,8 @@ import { testPlugin } from 'waypost/testing'
 import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
 import plugin from '../src/index.ts'
 
-describe('the contract of plugins', async () => {
+let declared: Promise<void> | undefined
+describe('the contract of plugins', () => {
   let folder: string
   let postgres: TestPostgres
   before(async () => {
@@ -39,7 +40,7 @@ describe('the contract of plugins', async () => {
     },
   } as const
   const config = { table: 'app_todo', columns: ['id', 'title', 'done'] }
-  await testPlugin(plugin, {
+  declared = testPlugin(plugin, {
     module: import.meta.resolve('../src/index.ts'),
     connections: {
       sqlite: { config: () => ({ file: path.join(folder, 'contract.db') }), rows },
@@ -67,4 +68,6 @@ describe('the contract of plugins', async () => {
       ],
     },
   })
+  return declared
 })
+await declared // tests that are declared once the file is loaded would be in no file
