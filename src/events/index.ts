@@ -10,6 +10,7 @@ export {
   type Dispatch,
   type Dispatcher,
   type Prepared,
+  type PreparedMessage,
 } from './message/dispatch.ts'
 export { errors as eventErrors } from './errors.ts'
 export type { AttemptReport } from './worker/attempt.ts'

@@ -12,6 +12,7 @@ import {
   makeOpenTransaction,
   runAndCommit,
   runNested,
+  storeAtEnd,
   type OpenTransactions,
   type Work,
 } from './open-transactions.ts'
@@ -182,7 +183,7 @@ export class ActionContext implements Context {
     const messages = results.map((data) => dispatcher.prepare({ event, data }))
     const inSystem = getOpenTransactions()?.get('System')
     if (inSystem === undefined) return this.#queueMessages(messages, undefined)
-    const stored = dispatcher.store(messages, inSystem.client)
+    const stored = storeAtEnd(inSystem, messages, dispatcher)
     stored.catch(() => undefined) // the transaction awaits it
     inSystem.storing.push(stored)
   }
@@ -225,9 +226,10 @@ export class ActionContext implements Context {
   async #dispatch(prepare: () => Prepared, enclosing: OpenTransactions | undefined): Promise<void> {
     const message = prepare()
     const inSystem = enclosing?.get('System')
+    if (inSystem?.hasEnded) throw errors.WP_RUNTIME_DISPATCH_LATE({ event: message.event })
     if (inSystem === undefined) this.#queueMessages([message], enclosing)
     else if (isDelayed(message)) inSystem.delayed.push(message)
-    else await this.#sources.dispatcher.store([message], inSystem.client)
+    else await storeAtEnd(inSystem, [message], this.#sources.dispatcher)
   }
 
   /**

@@ -19,6 +19,12 @@ export const errors = defineErrors({
     message: 'context.call: a transaction ended before a call in it did, so it was rolled back',
     hint: 'Await each call in the transaction: await context.call(…).',
   },
+  WP_RUNTIME_DISPATCH_LATE: {
+    kind: 'user',
+    status: 500,
+    message: 'context: the event "{event}" was dispatched or cancelled after its transaction had ended',
+    hint: 'Await all work in a transaction. If a run of a listener with "once" takes too long, its transaction ends early.',
+  },
   WP_RUNTIME_CALL_USER: {
     kind: 'bug',
     status: 500,

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { OpenConnection } from '../contract/index.ts'
-import type { Dispatcher, Prepared } from '../events/index.ts'
+import type { Dispatcher, Prepared, PreparedMessage } from '../events/index.ts'
 import { errors } from './errors.ts'
 
 export interface OpenTransaction {
@@ -17,6 +17,10 @@ export interface OpenTransaction {
    * not await them.
    */
   readonly storing: Promise<void>[]
+  /** Messages dispatched in a transaction on System, which are stored at its end with one statement. */
+  readonly messages: PreparedMessage[]
+  /** Characters of their data. */
+  messageSize: number
   /** Delayed dispatches and cancellations in a transaction on System, which are written at its end. */
   readonly delayed: Prepared[]
   /** Set when a nested part failed. The transaction then cannot commit, even if the action catches the error. */
@@ -49,6 +53,8 @@ export function makeOpenTransaction(
     savepoint,
     queued,
     storing: [],
+    messages: [],
+    messageSize: 0,
     delayed: [],
     failure: undefined,
     busy: undefined,
@@ -72,7 +78,7 @@ export async function runAndCommit(
   { work, dispatcher, last }: Committed,
 ): Promise<never> {
   const value = await runWithin(name, opened, () => work(opened.client as never))
-  await dispatcher.store(opened.delayed, opened.client)
+  await dispatcher.store([...opened.delayed, ...opened.messages], opened.client, last === undefined)
   await last?.(opened.client)
   return value
 }
@@ -108,6 +114,26 @@ export async function callWithin<Value>(call: () => Promise<Value>): Promise<Val
     result.catch(() => undefined).finally(() => calls.delete(result))
   }
   return result
+}
+
+/** A transaction keeps no more messages than this, and no more characters of data, until its end. */
+const [maxMessages, maxMessageSize] = [500, 1_000_000]
+
+/** Stores messages at the end of their transaction, or before if there are many. */
+export async function storeAtEnd(
+  transaction: OpenTransaction,
+  messages: readonly PreparedMessage[],
+  dispatcher: Dispatcher,
+): Promise<void> {
+  addMessages(transaction, messages)
+  if (transaction.messages.length < maxMessages && transaction.messageSize < maxMessageSize) return
+  transaction.messageSize = 0
+  await dispatcher.store(transaction.messages.splice(0), transaction.client)
+}
+
+function addMessages(transaction: OpenTransaction, messages: readonly PreparedMessage[]): void {
+  transaction.messages.push(...messages)
+  transaction.messageSize += messages.reduce((sum, { data }) => sum + data.length, 0)
 }
 
 /** Runs a nested transaction on the same connection as part of the outer one. */
@@ -154,6 +180,7 @@ async function runInSavepoint<Value>(name: string, outer: OpenTransaction, work:
   try {
     const value = await savepoint(client, workWithin)
     outer.queued.push(...inner.queued)
+    addMessages(outer, inner.messages)
     outer.delayed.push(...inner.delayed)
     return value
   } catch (error) {

@@ -28,11 +28,8 @@ export interface System {
   readonly database: SqliteDatabase | PostgresDatabase
   /** Whether the data is not needed after the process ends, as in tests. Always false on a server. */
   readonly isDisposable: boolean
-  /**
-   * Returns the database's time in milliseconds since 1970, as an SQL expression.
-   * @param write writes the time of another clock, by default as a parameter: some statements are compiled once
-   */
-  now(write?: (time: number) => RawBuilder<number>): RawBuilder<number>
+  /** Returns the database's time in milliseconds since 1970, as an SQL expression. */
+  now(): RawBuilder<number>
   /**
    * Runs Waypost's own work in one transaction; on SQLite a write transaction from its first statement. PostgreSQL ends
    * a transaction that waits 5 s for this process, so that a frozen process holds no lock that others need.
@@ -164,10 +161,10 @@ async function openPostgresSystem(options: OpenSystemOptions): Promise<System> {
     guardDb,
     database,
     isDisposable: options.disposable ?? false,
-    now: (write) =>
+    now: () =>
       options.clock === undefined
         ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
-        : constantTime(options.clock, write),
+        : constantTime(options.clock),
     transaction: (work) => internalDb.transaction().execute(work),
     check: () => assertWritable(guardDb, guard),
     close,
@@ -195,6 +192,6 @@ function logTo({ onStatement }: OpenSystemOptions, system: DatabaseKind): Pick<K
   }
 }
 
-function constantTime(clock: Clock, write: (time: number) => RawBuilder<number> = sql.val): RawBuilder<number> {
-  return sql<number>`cast(${write(Math.floor(clock.now()))} as bigint)`
+function constantTime(clock: Clock): RawBuilder<number> {
+  return sql<number>`cast(${Math.floor(clock.now())} as bigint)`
 }

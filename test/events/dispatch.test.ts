@@ -131,6 +131,65 @@ onBothDatabases('dispatch', (world) => {
     await assert.rejects(dispatcher.store([...many, unstorable]), /not.null/i)
     assert.equal((await messages(world())).length, 6000)
   })
+
+  test('of very many events in a transaction stores all of them, in their order, or none', async () => {
+    const count = 1200
+    const dispatchMany = async (end?: Error) => {
+      const context = makeContext(world())
+      await context.transaction('System', async () => {
+        for (let n = 0; n < count; n++) await context.dispatch('note', n)
+        if (end !== undefined) throw end
+      })
+    }
+    const error = new Error('no')
+    await assert.rejects(dispatchMany(error), error)
+    assert.deepEqual(await messages(world()), [])
+    await dispatchMany()
+    const rows = await world().system.db.selectFrom('waypost_message').select('data').orderBy('id').execute()
+    assert.deepEqual(
+      rows.map(({ data }) => Number(data)),
+      Array.from({ length: count }, (_, n) => n),
+    )
+  })
+
+  const ends: readonly (readonly [listeners: readonly { name: string }[], isBuiltOnce: boolean])[] = [
+    [[], false],
+    [[], true],
+    [[{ name: 'one' }, { name: 'two' }], false],
+    [[{ name: 'one' }, { name: 'two' }], true],
+  ]
+  for (const [listeners, isBuiltOnce] of ends)
+    test(`at the end of a transaction is committed with it, with ${listeners.length} listeners${isBuiltOnce ? ', by a statement that is built once' : ''}`, async () => {
+      const isPostgres = world().kind === 'postgresql'
+      const now = isBuiltOnce ? () => sql<number>`cast(1 as bigint)` : world().system.now
+      const dispatcher = makeDispatcher({ ...world().system, now }, { note: { listeners } })
+      const prepared = dispatcher.prepare({ event: 'note', data: 1 })
+      const seen: number[] = []
+      // On one connection, so that the next transaction begins where one was committed.
+      await world()
+        .system.db.connection()
+        .execute(async (db) => {
+          for (let n = 0; n < 2; n++) {
+            await db.transaction().execute(async (trx) => {
+              await dispatcher.store([prepared], trx, true)
+              seen.push(await countElsewhere(world()))
+            })
+          }
+          const unstorable = { ...prepared, data: null as unknown as string }
+          const failing = db.transaction().execute(async (trx) => {
+            await dispatcher.store([prepared], trx)
+            await dispatcher.store([unstorable], trx, true)
+          })
+          await assert.rejects(failing, /not.null/i)
+        })
+      assert.deepEqual(seen, isPostgres ? [1, 2] : [0, 1])
+      assert.equal(await countElsewhere(world()), 2)
+      const runs = await world().system.db.selectFrom('waypost_run').select('listener').orderBy('id').execute()
+      assert.deepEqual(
+        runs.map(({ listener }) => listener),
+        [...listeners, ...listeners].map(({ name }) => name),
+      )
+    })
 })
 
 /** The context of an action with System and another connection, whose transactions only have a beginning and an end. */

@@ -29,7 +29,8 @@ const bill = `export default class {
     if (body.discards) throw context.discard('no bill')
     if (!body.slow) return
     await new Promise((resolve) => setTimeout(resolve, 2500))
-    const late = [db.insertInto('app_bill').values({ n: 0, listener: 'late' }).execute(), context.dispatch('billed', { n: 0 })]
+    const late = [db.insertInto('app_bill').values({ n: 0, listener: 'late' }).execute(), context.dispatch('billed', { n: 0 }),
+      context.dispatch('billed', { n: 0 }, { delay: '1s' })]
     globalThis.late = await Promise.allSettled(late)
   }
 }`
@@ -103,8 +104,9 @@ describe('listeners in tests', () => {
     const { late } = globalThis as unknown as { late: readonly PromiseSettledResult<unknown>[] }
     assert.deepEqual(
       late.map(({ status }) => status),
-      ['rejected', 'rejected'],
+      ['rejected', 'rejected', 'rejected'],
     )
+    app.clock.forward('1s')
     await app.events.deliver()
     assert.ok(
       app.events.delivered('billed').every((data) => (data as { n: number }).n !== 0),

@@ -24,10 +24,13 @@ export interface PreparedCancellation {
   readonly cancels: true
 }
 
+/** A dispatch that becomes a message later. */
+type DelayedMessage = PreparedMessage & { readonly delay: Delay }
+
 export type Prepared = PreparedMessage | PreparedCancellation
 
 /** Whether it is written at the end of its transaction, with the others in the order of their keys. */
-export function isDelayed(one: Prepared): boolean {
+export function isDelayed(one: Prepared): one is DelayedMessage | PreparedCancellation {
   return 'cancels' in one || one.delay !== undefined
 }
 
@@ -76,14 +79,16 @@ export function makeDispatcher(system: System, catalog: EventCatalog, check?: Da
     /**
      * Stores messages with one statement, and what is delayed with others, in a transaction of System if given. Writes one
      * row for each, regardless of the number of subscribers.
+     * @param isLast whether the transaction ends with them: on PostgreSQL, it is then committed if there are messages
      */
-    async store(prepared: readonly Prepared[], transaction?: unknown): Promise<void> {
+    async store(prepared: readonly Prepared[], transaction?: unknown, isLast = false): Promise<void> {
       if (prepared.length === 0) return
       const delayed = prepared.filter(isDelayed)
       const messages = prepared.filter((one): one is PreparedMessage => !isDelayed(one))
+      const commits = isLast && system.kind === 'postgresql'
       const write = async (db: Kysely<SystemTables>) => {
-        if (messages.length > 0) await storeMessages(messages, db)
         if (delayed.length > 0) await writeDelayed(system, db, delayed.map(toChange))
+        if (messages.length > 0) await storeMessages(messages, { db, commits })
       }
       if (transaction !== undefined) return write(transaction as Kysely<SystemTables>)
       return delayed.length === 0 ? write(system.db) : system.transaction(write)

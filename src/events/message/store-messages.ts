@@ -1,6 +1,6 @@
-import { CompiledQuery, sql, type Kysely } from 'kysely'
+import { CompiledQuery, sql, type Kysely, type RawBuilder } from 'kysely'
 import { makeNextId } from '../../kit/index.ts'
-import { jsonRows, type System, type SystemTables } from '../../store/index.ts'
+import { jsonRows, withCommit, type System, type SystemTables } from '../../store/index.ts'
 import type { EventCatalog } from './catalog.ts'
 import { insertFewRuns, insertRuns, planRuns, type PlannedRun } from './plan-runs.ts'
 
@@ -13,6 +13,13 @@ interface NewMessage {
 
 type Row = readonly [id: string, event: string, data: string, users: string | null]
 
+/** Where messages are stored. */
+interface Place {
+  readonly db: Kysely<SystemTables>
+  /** Whether the transaction may be committed with the messages, on PostgreSQL. */
+  readonly commits: boolean
+}
+
 const insertMessages = sql`insert into waypost_message (id, event, data, users, created_at)`
 
 /** One message with more runs is stored like several messages. */
@@ -21,20 +28,21 @@ const maxFew = 20
 /** Returns a function that stores messages and their runs, with one statement on PostgreSQL. */
 export function makeMessageStore(system: System, catalog: EventCatalog) {
   const storeOne = makeOneStore(system)
-  return async (messages: readonly NewMessage[], db: Kysely<SystemTables>): Promise<void> => {
+  return async (messages: readonly NewMessage[], place: Place): Promise<void> => {
     const rows = messages.map(({ event, data, users }): Row => {
       const id = makeNextId('msg_', Date.now()) // the order for ordered subscriptions; fan-out uses created_at
       return [id, event, data, users === undefined ? null : JSON.stringify(users)]
     })
     const runs = rows.flatMap(([id, event, data]) => planRuns(catalog, { id, event, data }))
-    if (rows.length === 1 && runs.length <= maxFew && (await storeOne(rows[0]!, runs, db))) return
+    if (rows.length === 1 && runs.length <= maxFew && (await storeOne(rows[0]!, runs, place))) return
     const insertRows = sql`${insertMessages} select value ->> 0, value ->> 1, value ->> 2, value ->> 3, ${system.now()}
       from ${jsonRows(system, rows)}`
-    if (runs.length === 0) await insertRows.execute(db)
-    else if (system.kind === 'postgresql') {
-      await sql`with stored as (${insertRows}) ${insertRuns(system, runs)}`.execute(db)
-    } else {
-      await inTransaction(system, db, async (trx) => {
+    if (system.kind === 'postgresql') {
+      const all = runs.length === 0 ? insertRows : sql`with stored as (${insertRows}) ${insertRuns(system, runs)}`
+      await last(all, place).execute(place.db)
+    } else if (runs.length === 0) await insertRows.execute(place.db)
+    else {
+      await inTransaction(system, place, async (trx) => {
         await insertRows.execute(trx)
         await insertRuns(system, runs).execute(trx)
       })
@@ -45,35 +53,45 @@ export function makeMessageStore(system: System, catalog: EventCatalog) {
 /** For the usual case of one message, because building a statement and reading JSON take as long as the rest. */
 function makeOneStore(system: System) {
   const insertOne = sql`${insertMessages} values (${1}, ${2}, ${3}, ${4}, ${system.now()})`
-  const one = insertOne.compile(system.db)
-  const withRuns: { readonly all: CompiledQuery; readonly runs: CompiledQuery }[] = []
-  const compile = (count: number) => ({
-    all: sql`with stored as (${insertOne}) ${insertFewRuns(system, count)}`.compile(system.db),
-    runs: insertFewRuns(system, count).compile(system.db),
-  })
-  /** @returns false if the time of the statements is that of a test's clock, which is a parameter too */
-  return async (row: Row, runs: readonly PlannedRun[], db: Kysely<SystemTables>): Promise<boolean> => {
-    if (one.parameters.length !== row.length) return false
-    const execute = ({ sql: text }: CompiledQuery, parameters: readonly unknown[], on = db) =>
-      on.executeQuery(CompiledQuery.raw(text, [...parameters]))
-    if (runs.length === 0) await execute(one, row)
+  const isFixed = insertOne.compile(system.db).parameters.length === 4 // the time of a test's clock is a parameter too
+  const compiled = new Map<string, CompiledQuery>()
+  /** @returns the statement that stores a message, runs, or both */
+  const find = (part: 'message' | 'runs' | 'both', count: number, place: Place): CompiledQuery => {
+    const key = `${part} ${count} ${place.commits}`
+    const known = compiled.get(key)
+    if (known !== undefined) return known
+    const few = insertFewRuns(system, count)
+    const statement = { message: insertOne, runs: few, both: sql`with stored as (${insertOne}) ${few}` }[part]
+    const made = last(statement, place).compile(system.db)
+    compiled.set(key, made)
+    return made
+  }
+  const execute = ({ sql: text }: CompiledQuery, parameters: readonly unknown[], db: Place['db']) =>
+    db.executeQuery(CompiledQuery.raw(text, [...parameters]))
+  /** @returns false if it cannot */
+  return async (row: Row, runs: readonly PlannedRun[], place: Place): Promise<boolean> => {
+    if (!isFixed) return false
+    const { length } = runs
+    if (length === 0) await execute(find('message', 0, place), row, place.db)
+    else if (system.kind === 'postgresql')
+      await execute(find('both', length, place), [...row, ...runs.flat()], place.db)
     else {
-      const statement = (withRuns[runs.length] ??= compile(runs.length))
-      if (system.kind === 'postgresql') await execute(statement.all, [...row, ...runs.flat()])
-      else {
-        await inTransaction(system, db, async (trx) => {
-          await execute(one, row, trx)
-          await execute(statement.runs, runs.flat(), trx)
-        })
-      }
+      await inTransaction(system, place, async (trx) => {
+        await execute(find('message', 0, place), row, trx)
+        await execute(find('runs', length, place), runs.flat(), trx)
+      })
     }
     return true
   }
 }
 
+function last(statement: RawBuilder<unknown>, { commits }: Place): RawBuilder<unknown> {
+  return commits ? withCommit(statement) : statement
+}
+
 async function inTransaction(
   system: System,
-  db: Kysely<SystemTables>,
+  { db }: Place,
   write: (trx: Kysely<SystemTables>) => Promise<void>,
 ): Promise<void> {
   await (db === system.db ? system.transaction(write) : write(db))

@@ -73,6 +73,30 @@ class LimitedQuery extends Query {
   }
 }
 
+/** A statement with the commit of its transaction, which PostgreSQL skips if the statement fails. */
+class LastQuery extends Query {
+  constructor(config: QueryConfig, settle: (error: Error | undefined, result: unknown) => void) {
+    super({ ...config, queryMode: 'extended' } as QueryConfig, settle)
+  }
+
+  /** Called when the statement was bound: executes it. */
+  _getRows(connection: SentTo): void {
+    connection.execute({})
+    connection.parse({ text: 'commit' })
+    connection.bind({})
+    connection.execute({})
+    connection.sync()
+  }
+}
+
+/** What a query of `pg` is sent to, which its types omit. */
+interface SentTo {
+  parse(statement: { readonly text: string }): void
+  bind(portal: object): void
+  execute(portal: object): void
+  sync(): void
+}
+
 const readyTimeoutMs = 250
 
 interface ClientContext {
@@ -159,7 +183,11 @@ export class BoundClient implements PostgresPoolClient {
   }
 
   async #run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
-    if (this.#isCommitted && sql === 'commit') return { command: 'SELECT', rowCount: 0, rows: [] }
+    if (this.#isCommitted && sql === 'commit') {
+      this.#isCommitted = false
+      this.#end = Promise.resolve()
+      return { command: 'SELECT', rowCount: 0, rows: [] }
+    }
     if (this.#end !== undefined || this.#isCommitted) await this.#awaitEnd()
     const isEnd = sql.startsWith(endMark)
     const bound = parameters.map(bindPostgresValue)
@@ -204,7 +232,8 @@ export class BoundClient implements PostgresPoolClient {
     const run = async (named?: string): Promise<PostgresQueryResult<Row>> => {
       const written = await this.#writeLists({ text, name: named }, values)
       const config = { ...(named !== undefined && { name: named }), text, values: written as unknown[] }
-      return (await this.#watch(text, this.#send(config, maxBytes))) as PostgresQueryResult<Row>
+      const sent = text.startsWith(endMark) ? this.#sendLast(config) : this.#send(config, maxBytes)
+      return (await this.#watch(text, sent)) as PostgresQueryResult<Row>
     }
     if (name === undefined) return run()
     const isAlone = !this.#isInTransaction()
@@ -239,6 +268,16 @@ export class BoundClient implements PostgresPoolClient {
         maxBytes === undefined ? new Query(config, settle as never) : new LimitedQuery(config, maxBytes, settle),
       )
     })
+  }
+
+  /** @returns the result of the statement */
+  async #sendLast(config: QueryConfig): Promise<unknown> {
+    const [result] = await new Promise<readonly unknown[]>((resolve, reject) => {
+      const settle = (error: Error | undefined, results: unknown) =>
+        error ? reject(error) : resolve(results as readonly unknown[])
+      this.#client.query(new LastQuery(config, settle))
+    })
+    return result
   }
 
   #stream<Row>({ sql: text, bound }: BoundCursor<Row>): PostgresCursor<Row> {
