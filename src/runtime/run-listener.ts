@@ -3,6 +3,7 @@ import { ActionResponse } from './action-response.ts'
 import { makeActionContext, type ContextSources } from './action-context.ts'
 import { ActionProblem } from './problem.ts'
 import { discardResult } from './raw-body.ts'
+import type { RequestSources } from './request-sources.ts'
 
 /** One run of a listener. */
 export interface ListenerRun {
@@ -26,22 +27,33 @@ export interface ListenerRun {
   progress(value: number, text?: string): void
 }
 
+/** A class, like `ActionContext`: a literal with getters would have a hidden class of its own. */
+class RunSources implements RequestSources {
+  readonly principal = undefined
+  readonly progress: ListenerRun['progress']
+  readonly #run: ListenerRun
+
+  constructor(run: ListenerRun) {
+    this.#run = run
+    this.progress = run.progress
+  }
+
+  get log(): Log {
+    return this.#run.log()
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.signal()
+  }
+}
+
 /**
  * Runs the action of a listener without a principal. Its result is discarded; dispatched messages are stored if it succeeds.
  * @throws any error of the action, or the problem that it returned
  */
 export async function runListener(action: Action, sources: ContextSources, run: ListenerRun): Promise<void> {
-  const { listener, data, message, once, progress } = run
-  const context = makeActionContext(sources, {
-    principal: undefined,
-    get log() {
-      return run.log()
-    },
-    get signal() {
-      return run.signal()
-    },
-    progress,
-  })
+  const { listener, data, message, once } = run
+  const context = makeActionContext(sources, new RunSources(run))
   const parts = { method: 'EVENT', url: `listener:${listener}`, params: { listener }, query: {}, headers: {} }
   const handle = async () => {
     const result: unknown = await action.handle({ ...parts, body: data, message } as never, context)

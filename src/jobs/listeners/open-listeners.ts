@@ -22,10 +22,9 @@ import {
   RunPostponed,
   type CodeSources,
 } from '../../runtime/index.ts'
-import { errors } from '../errors.ts'
 import { withCalls } from '../open-calls.ts'
-import { confirmRun, limitIdle, Superseded } from './confirm-run.ts'
-import { maxOnceSqliteMs } from './listener-terms.ts'
+import { Superseded } from './confirm-run.ts'
+import { RunLimits } from './run-limits.ts'
 
 /** The resources that listeners use. */
 interface ListenerSources {
@@ -109,7 +108,7 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
         kind: 'dead',
         reason: `The data does not match the schema of the event: ${problem.path} ${problem.message}`,
       }
-    const limits = limitRun(host, claimed, how)
+    const limits = new RunLimits(host, claimed, how)
     const work = runListener(action, contexts, {
       listener,
       data: JSON.parse(data!) as unknown,
@@ -119,11 +118,11 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
         dispatched_at: new Date(claimed.dispatchedAt),
       },
       log: () => how.log(),
-      signal: limits.signal,
+      signal: () => limits.signal(),
       assertNotStopped() {
         if (limits.stopped !== undefined) throw limits.stopped.reason
       },
-      once: how.once ? limits.once : undefined,
+      once: how.once ? limits : undefined,
       progress: how.progress,
     })
     try {
@@ -140,8 +139,6 @@ export async function openListeners(sources: ListenerSources, toRun: ReleaseToSe
   return { run, close: () => closers.disposeAsync() }
 }
 
-const idleReserveMs = 5000
-
 /** Waits for an action, after its timeout only for a while. */
 function untilLate(work: Promise<void>, signal: AbortSignal, lateMs: number): Promise<void> {
   return withDeadlineAfterAbort(work, {
@@ -151,53 +148,6 @@ function untilLate(work: Promise<void>, signal: AbortSignal, lateMs: number): Pr
       throw signal.reason
     },
   })
-}
-
-type Limited = Pick<RunHow, 'timeoutMs' | 'onLocked' | 'logged' | 'signal'>
-
-/** Stops a run when it takes too long, or when its worker stops. */
-function limitRun(host: Host, run: ClaimedRun, { timeoutMs, onLocked, logged, signal }: Limited) {
-  const name = run.listener
-  let stopped: { readonly reason: unknown } | undefined
-  let controller: AbortController | undefined // most actions do not use it
-  const stop = (reason: unknown) => {
-    stopped ??= { reason }
-    controller?.abort(stopped.reason)
-  }
-  const abort = () => stop(signal?.reason)
-  signal?.addEventListener('abort', abort)
-  if (signal?.aborted) abort()
-  const begin = (ms: number, makeError: () => Error) => setTimeout(() => stop(makeError()), ms)
-  const limit = begin(timeoutMs, () => errors.WP_SERVER_LISTENER_TIMEOUT({ name, seconds: timeoutMs / 1000 }))
-  let onceLimit: NodeJS.Timeout | undefined
-  return {
-    /** Why the run must stop, if it must. */
-    get stopped() {
-      return stopped
-    },
-    /** Aborts when the run must stop. */
-    signal(): AbortSignal {
-      controller ??= new AbortController()
-      if (stopped !== undefined) controller.abort(stopped.reason)
-      return controller.signal
-    },
-    once: {
-      async begin(transaction: unknown) {
-        if (host.system.kind === 'postgresql') return limitIdle(transaction, timeoutMs + idleReserveMs)
-        clearTimeout(onceLimit) // not counted: how long it waited for the transactions of others
-        onceLimit = begin(maxOnceSqliteMs, () =>
-          errors.WP_SERVER_LISTENER_ONCE({ name, seconds: maxOnceSqliteMs / 1000 }),
-        )
-        await onLocked?.() // before the code, which may block this process
-      },
-      confirm: (transaction: unknown) => confirmRun(host.system, transaction, { run, log: logged() }),
-    },
-    end() {
-      clearTimeout(limit)
-      clearTimeout(onceLimit)
-      signal?.removeEventListener('abort', abort)
-    },
-  }
 }
 
 function describeFailure(error: unknown): RunResult {
