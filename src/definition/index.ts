@@ -40,6 +40,7 @@ export {
 export { listDifferences, makeDifferenceCache, type Difference, type DifferenceCache } from './edit/list-differences.ts'
 export { listUses, rename, type Renamed, type Use } from './edit/rename.ts'
 export { addColumns, type AddedColumn, type ColumnPlace } from './edit/add-columns.ts'
+export { addValues, type NewValues } from './edit/add-values.ts'
 export {
   findColumnUses,
   renameColumns,

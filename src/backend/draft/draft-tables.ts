@@ -1,6 +1,6 @@
 import type { FileChange } from './file-change.ts'
 import type { ParentTable, TableRequest } from '../../build/index.ts'
-import type { AddedColumn } from '../../definition/index.ts'
+import type { AddedColumn, NewValues } from '../../definition/index.ts'
 import type { Diagnostic } from '../../kit/index.ts'
 import type { DesignProblem, TableDesign } from '../../tables/index.ts'
 import type { TablesSnapshot, DatabaseKind } from '../../contract/index.ts'
@@ -44,6 +44,8 @@ export interface PlannedMigration {
   readonly dropped: readonly string[]
   /** Columns that the table gets, and those without which new rows cannot be inserted any longer. */
   readonly added: readonly AddedColumn[]
+  /** The enum columns that get values, under their new names. */
+  readonly values: readonly NewValues[]
   /** All other columns, under their new names. */
   readonly known: readonly string[]
   /** The lines of code that mention them, or the dropped table: `file:line`. */

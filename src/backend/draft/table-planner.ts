@@ -6,7 +6,7 @@ import {
   type TableRequest,
 } from '../../build/index.ts'
 import type { TableSnapshot, TablesSnapshot, DatabaseKind } from '../../contract/index.ts'
-import { parseMigration, writeMigration, type AddedColumn } from '../../definition/index.ts'
+import { parseMigration, writeMigration, type AddedColumn, type NewValues } from '../../definition/index.ts'
 import type { Clock } from '../../kit/index.ts'
 import {
   amendSteps,
@@ -93,6 +93,7 @@ export class TablePlanner implements DraftTables {
       renamed,
       dropped,
       added,
+      values: listNewValues(existing, was, tables.tables[design?.name ?? '']),
       known: (design?.columns ?? []).map(({ name }) => name).filter((name) => added.every((one) => one.name !== name)),
       code: table === undefined ? [] : this.#sources.findCode(table, gone),
       tables,
@@ -198,6 +199,19 @@ function listAdded(
     const isRequired = needsValue(column)
     if (old !== undefined && (!isRequired || needsValue(old))) return []
     return [{ name, schema: describeColumn(column), isAlwaysSet: column.null !== true, isRequired }]
+  })
+}
+
+function listNewValues(
+  before: TableSnapshot['columns'],
+  was: ReturnType<typeof listRenames>,
+  table: TableSnapshot | undefined,
+): readonly NewValues[] {
+  return was.flatMap(([from, to]) => {
+    const values = table?.columns[to]?.values ?? []
+    const old = Object.hasOwn(before, from) ? (before[from]!.values ?? []) : []
+    const added = values.filter((one) => !old.includes(one))
+    return old.length === 0 || added.length === 0 ? [] : [{ column: to, before: old, added }]
   })
 }
 

@@ -215,9 +215,9 @@ async function planTable(
   { addToApi, ...request }: DesignRequest & { readonly addToApi: readonly string[] },
 ): Promise<PlannedTable> {
   const migration = await draft.tables.plan(request)
-  const { change, renamed, dropped, added, problems } = migration
+  const { change, renamed, dropped, added, values, problems } = migration
   const { connection, table = '', design: wanted } = request
-  const isUsed = renamed.size > 0 || dropped.length > 0 || added.length > 0 || wanted === undefined
+  const isUsed = renamed.size > 0 || dropped.length > 0 || added.length + values.length > 0 || wanted === undefined
   const classes = isUsed ? await loadClasses(draft) : { connections: {}, actions: {} }
   const known = { connection, table, referring: findReferring(migration.tables, table), classes }
   const named = await refuseAsProblem(() =>
@@ -226,7 +226,7 @@ async function planTable(
       texts: files.texts,
       renamed: [...renamed],
       dropped,
-      added: { columns: added, known: migration.known, chosen: addToApi },
+      added: { columns: added, values, known: migration.known, chosen: addToApi },
       isTableDropped: wanted === undefined,
     }),
   )

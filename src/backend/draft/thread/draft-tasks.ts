@@ -1,6 +1,7 @@
 import type { DatabaseKind } from '../../../contract/index.ts'
 import {
   addColumns,
+  addValues,
   findColumnUses,
   findIncludes,
   findKey,
@@ -14,10 +15,12 @@ import {
   type ClassCatalog,
   type ColumnPlace,
   type EditedFiles,
+  type Editing,
   type EntryText,
   type LocatedDefinition,
   type Location,
   type LostUse,
+  type NewValues,
   type TableColumns,
   type Texts,
 } from '../../../definition/index.ts'
@@ -167,6 +170,7 @@ export const draftTasks = {
       dropped: readonly string[]
       added: {
         readonly columns: readonly AddedColumn[]
+        readonly values: readonly NewValues[]
         readonly known: readonly string[]
         /** The names of those that are added to the API. */
         readonly chosen: readonly string[]
@@ -183,9 +187,16 @@ export const draftTasks = {
       const lost = findColumnUses(editing, known).map((use) => ({ ...use, isBlocking: !use.isGuess }))
       return { ...named, lost, places: [] }
     }
-    if (added.columns.length === 0) return { ...named, places: [] }
-    const { files, places } = addColumns(openTexts(context, withFiles(texts, named.files)), { ...known, ...added })
-    return { ...named, files: new Map([...named.files, ...files]), places }
+    let { files } = named
+    const edit = <Result extends { readonly files: EditedFiles }>(change: (opened: Editing) => Result): Result => {
+      const done = change(openTexts(context, withFiles(texts, files)))
+      files = new Map([...files, ...done.files])
+      return done
+    }
+    const { columns, values } = added
+    const places = columns.length === 0 ? [] : edit((opened) => addColumns(opened, { ...known, ...added })).places
+    if (values.length > 0) edit((opened) => ({ files: addValues(opened, { ...known, columns: values }) }))
+    return { ...named, files, places }
   },
 
   /** Lists the changed files, without their texts. */
