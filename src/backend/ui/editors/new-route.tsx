@@ -7,10 +7,10 @@ import { definitionQuery, nameOf } from '../api/definition.ts'
 import { announce } from '../components/announce.tsx'
 import { FormDialog } from '../components/form-dialog.tsx'
 import { ChoiceSelect } from '../edit/choices.tsx'
-import { useServerDraft } from '../edit/draft.ts'
+import { useDraftValue, useServerDraft } from '../edit/draft.ts'
 import { refreshDraft, saveChange, type Edit } from '../edit/save-change.ts'
 import { useNames } from '../edit/pickers.tsx'
-import { pointerOf } from '../edit/values.ts'
+import { isMap, pointerOf } from '../edit/values.ts'
 import { useActionClasses, useActionNames } from './action-field.tsx'
 import { isMediaType, offeredTypes, type BodyPart } from './media-types.ts'
 import { newTexts as texts } from './route-texts.ts'
@@ -29,6 +29,7 @@ export function NewRoute({ onClose }: { onClose(): void }) {
   const [path, setPath] = useState('/')
   const [isPublic, setPublic] = useState(false)
   const [scope, setScope] = useState('')
+  const declared = useDeclaration(isPublic ? undefined : scope)
   const isServer = useServerDraft() !== undefined
   const classes = useActionClasses(true)
   const [picked, setKind] = useState<'file' | 'named' | 'class'>()
@@ -56,6 +57,7 @@ export function NewRoute({ onClose }: { onClose(): void }) {
     const access = isPublic ? { public: true } : { scopes: [scope] }
     if (kind === 'file') {
       await call('POST /draft/route', { body: { method, path, ...access, ...chosenTypes(parts, types) } })
+      if (declared.length > 0) await saveChange(queries, { edits: [...declared] })
       await refreshDraft(queries)
     } else {
       // Also a group without methods of its own.
@@ -63,7 +65,7 @@ export function NewRoute({ onClose }: { onClose(): void }) {
       const chosen = kind === 'class' ? { class: action || named[0] } : action || named[0]
       const edit = makeEdit({ method, path, hasPath, value: { ...access, action: chosen } })
       // The settings of a class are entered on the page of the route.
-      await saveChange(queries, { edits: [edit] }, { withErrors: kind === 'class' })
+      await saveChange(queries, { edits: [edit, ...declared] }, { withErrors: kind === 'class' })
     }
     announce(texts.added(name))
     onClose()
@@ -137,6 +139,13 @@ export function NewRoute({ onClose }: { onClose(): void }) {
       )}
     </FormDialog>
   )
+}
+
+/** Declares a scope that is new, if the project declares its scopes. */
+function useDeclaration(scope: string | undefined): readonly Edit[] {
+  const known = useDraftValue('/scope').data?.value
+  if (scope === undefined || !isMap(known) || Object.hasOwn(known, scope)) return []
+  return [{ at: pointerOf('scope', scope), value: {}, if: null }]
 }
 
 type Types = Readonly<Record<BodyPart, readonly string[]>>
