@@ -56,7 +56,15 @@ const ownTheme = createTheme({
     Checkbox: { defaultProps: { size: 'xs' } },
     Switch: { defaultProps: { size: 'xs' } },
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray', size: 28 } },
-    Tooltip: { defaultProps: { openDelay: 300, events: { hover: true, focus: true, touch: false }, fz: 12 } },
+    // Fixed, or one at the edge makes the window scroll.
+    Tooltip: {
+      defaultProps: {
+        openDelay: 300,
+        events: { hover: true, focus: true, touch: false },
+        fz: 12,
+        floatingStrategy: 'fixed',
+      },
+    },
     // The placeholder is not an item, which is all that a menu may contain. Without it, the first item has the focus.
     Menu: { defaultProps: { shadow: 'md', position: 'bottom-end', width: 220, withInitialFocusPlaceholder: false } },
     Popover: { defaultProps: { middlewares: { ...floating, size: { padding: 4 } } } },
