@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, afterEach, before, beforeEach } from 'node:test'
 import { promisify } from 'node:util'
-import type { Browser, Locator, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { openReceiver, type Receiver } from '../e2e/receiver.ts'
 import { startServe, type Serving } from '../e2e/serving.ts'
 import { openHost, type Host } from '../../src/host/index.ts'
@@ -22,11 +22,17 @@ export const run = promisify(execFile)
 
 export type Server = ReturnType<typeof withServer>
 
+export interface ServerOptions {
+  /** How the page is shown; by default in a window of usual size. */
+  readonly look?: BrowserContextOptions
+  readonly variables?: Readonly<Record<string, string>>
+}
+
 /**
  * Starts, before the tests of a suite, the server that `init --template host` sets up, and opens a browser. Each test
  * continues where the last one ended.
  */
-export function withServer(kind: Kind) {
+export function withServer(kind: Kind, { look, variables }: ServerOptions = {}) {
   let home: string
   let postgres: Awaited<ReturnType<typeof startPostgres>> | undefined
   const createDatabase = async () => (postgres = await startPostgres()).createSystem()
@@ -41,7 +47,7 @@ export function withServer(kind: Kind) {
     home = await realpath(await mkdtemp(path.join(tmpdir(), 'waypost-server-')))
     const start = openProject(home, {}, async () => undefined)
     await start.ok('init my-api --template host --no-install')
-    const own = kind === 'sqlite' ? {} : { WAYPOST_SYSTEM_URL: await createDatabase() }
+    const own = { ...variables, ...(kind === 'sqlite' ? {} : { WAYPOST_SYSTEM_URL: await createDatabase() }) }
     const project = openProject(path.join(home, 'my-api'), { HOST: '127.0.0.1', ...own }, async () => undefined)
     // What `npm start` runs.
     await project.ok('migrate')
@@ -49,7 +55,7 @@ export function withServer(kind: Kind) {
     host = await openHost({ folder: project.folder, variables: { ...readEnvironment(project.folder), ...own } })
     receiver = await openReceiver()
     browser = await openBrowser([`--host-resolver-rules=MAP localhost 127.0.0.1:${serving.port}`])
-    opened = await openPage(browser, origin, { viewport: { width: 1440, height: 900 } })
+    opened = await openPage(browser, origin, look ?? { viewport: { width: 1440, height: 900 } })
     page = opened.page
   })
   after(async () => {
