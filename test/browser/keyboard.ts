@@ -1,6 +1,7 @@
 // Someone who uses only a keyboard.
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
+import { storeScreenshot } from '../support/browser.ts'
 import { until, untilWithin } from '../support/until.ts'
 
 /** Presses keys as a person does, and fails when a person would be lost. */
@@ -118,6 +119,7 @@ export function openKeyboard(page: Page): Keyboard {
     },
     async activate(name, key) {
       await keyboard.tabTo(name, key)
+      await storeScreenshot(page, `key ${String(1000 + presses)} ${String(name).replaceAll(/\W+/g, '-')}`)
       await send('Enter')
     },
     async focusOn(name) {
@@ -126,6 +128,7 @@ export function openKeyboard(page: Page): Keyboard {
         last = await look()
         return isNamed(name, last.name) && last.isSeen
       })
+      await storeScreenshot(page, `key ${String(1000 + presses)} on ${String(name).replaceAll(/\W+/g, '-')}`)
     },
     async goTo(text, found = text) {
       await send('Control+K')
