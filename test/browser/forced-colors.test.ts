@@ -147,6 +147,7 @@ describe('forced colors', { timeout: 300_000 }, () => {
         await page.getByRole('button', { name: 'New user' }).click()
         const name = page.getByRole('dialog').getByLabel('Name', { exact: true })
         await page.getByRole('dialog').getByRole('button', { name: 'Create user' }).click()
+        await name.and(page.locator('[aria-invalid="true"]')).waitFor()
         await page.getByRole('dialog').getByLabel('Email').focus()
         assert.equal(await outlineOf(name), 'dashed')
         await page.keyboard.press('Escape')

@@ -51,7 +51,7 @@ const ownTheme = createTheme({
     Select: { defaultProps: { ...choices, allowDeselect: false } },
     NativeSelect: { defaultProps: { size: 'xs' } },
     MultiSelect: { defaultProps: choices },
-    TagsInput: { defaultProps: choices },
+    TagsInput: { defaultProps: { ...choices, openOnFocus: true } }, // typing does not open its list
     NumberInput: { defaultProps: { size: 'xs' } },
     Checkbox: { defaultProps: { size: 'xs' } },
     Switch: { defaultProps: { size: 'xs' } },

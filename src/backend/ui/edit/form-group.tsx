@@ -70,6 +70,11 @@ export function NewKey({ label, options, value, onChange, onAdd }: NewKeyProps) 
           list={list}
           value={value}
           onChange={(event) => onChange(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.nativeEvent.isComposing || value === '') return
+            event.preventDefault()
+            onAdd(value)
+          }}
         />
         <datalist id={list}>
           {options.map((one) => (

@@ -5,7 +5,6 @@ import { createRoot } from 'react-dom/client'
 import { Problem } from '../api/send.ts'
 import { Announcer } from '../components/announce.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
-import { keepFocus } from './keep-focus.ts'
 import { Provider } from './provider.tsx'
 
 const maxRetries = 2
@@ -31,7 +30,11 @@ export function showApp(element: Element, makeRouter: () => AnyRouter): void {
 }
 
 function App({ router }: { readonly router: AnyRouter }) {
-  useEffect(keepFocus, [])
+  useEffect(() => {
+    // Only a keyboard needs it.
+    const load = () => void import('./keep-focus.ts').then(({ keepFocus }) => keepFocus())
+    document.addEventListener('keydown', load, { once: true, capture: true })
+  }, [])
   return (
     <Provider>
       <ErrorBoundary>

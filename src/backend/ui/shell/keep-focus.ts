@@ -2,10 +2,10 @@
  * Keeps the focus of someone who uses the keyboard. A button that was busy gets it back, since a browser takes it from what
  * is disabled. If the element that has it is removed or stays disabled, what took its place gets it, or what is next to that.
  */
-export function keepFocus(): () => void {
-  let focused: HTMLElement | undefined
+export function keepFocus(): void {
+  let focused = document.activeElement instanceof HTMLElement ? document.activeElement : undefined
   let busy: HTMLElement | undefined
-  let isByKeyboard = false
+  let isByKeyboard = true // the key with which this was loaded
   const goOn = (place: Place | undefined) => {
     focused = undefined
     if (isByKeyboard && place !== undefined) focusNear(place)
@@ -38,10 +38,6 @@ export function keepFocus(): () => void {
     if (focused?.isConnected === false && isLost()) goOn(findRemoval(records, focused))
   })
   observer.observe(document, { subtree: true, childList: true, attributeFilter: ['data-loading'] })
-  return () => {
-    observer.disconnect()
-    for (const [type, listener] of Object.entries(listeners)) document.removeEventListener(type, listener, true)
-  }
 }
 
 function isLost(): boolean {
