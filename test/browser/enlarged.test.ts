@@ -59,8 +59,14 @@ describe('enlarged to 400 percent', { timeout: 300_000 }, () => {
       return document.activeElement === document.elementFromPoint(x + 10, y + height / 2)
     })()`
     assert.ok(await page.evaluate<boolean>(isSeen))
-    await page.keyboard.press('Control+S')
+    await tabTo(page.getByRole('button', { name: 'Save', exact: true }))
+    await page.keyboard.press('Enter')
     await page.getByText(/^Saved in the draft/).waitFor()
+    assert.equal(
+      await page.evaluate('document.activeElement.tagName'),
+      'BUTTON',
+      'what is next to the button that is gone',
+    )
     await goTo(page, '/publish', 'Publish')
     await page.getByRole('button', { name: 'Discard all' }).waitFor()
     assert.deepEqual(await findHidden(), [[], 0])
@@ -87,6 +93,25 @@ describe('enlarged to 400 percent', { timeout: 300_000 }, () => {
     }
     assert.fail(`not reached: ${String(control)}`)
   }
+
+  test('a page that a link opens has the focus, and the last item of a menu is in sight', async () => {
+    await goTo(page, '/schemas', 'Schemas')
+    await page.getByRole('link', { name: /^Todo( |$)/ }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Todo', exact: true, level: 1 }).waitFor()
+    await page.locator('#content:focus').waitFor()
+    await page.getByRole('button', { name: 'Account' }).focus()
+    await page.keyboard.press('Enter')
+    await page.locator('[role=menu] :focus').waitFor()
+    await page.keyboard.press('ArrowUp')
+    const last = page.getByRole('menuitem', { name: 'Sign out' })
+    await last.and(page.locator(':focus')).waitFor()
+    const { y, height } = (await last.boundingBox())!
+    assert.ok(y + height <= 256)
+    assert.equal(((await findHidden()) as readonly unknown[])[1], 0)
+    await page.keyboard.press('Escape')
+    await page.getByRole('menu').waitFor({ state: 'detached' })
+  })
 
   test('the chosen event can be read to its end', async () => {
     await goTo(page, '/subscriptions', 'Subscriptions')

@@ -18,6 +18,8 @@ export interface Keyboard {
   tabTo(name: string | RegExp, key?: 'Tab' | 'Shift+Tab'): Promise<void>
   /** `tabTo`, then Enter. */
   activate(name: string | RegExp, key?: 'Tab' | 'Shift+Tab'): Promise<void>
+  /** Chooses an option of the list of what has the focus. */
+  choose(option: string): Promise<void>
   /** Waits until a control has the focus, for example that of a dialog that opens. */
   focusOn(name: string | RegExp): Promise<void>
   /** Chooses a page or a thing from the palette. @param found what it shows for the text */
@@ -41,7 +43,7 @@ interface Focus {
 const nameOf = 'one.ariaLabel ?? one.labels?.[0]?.textContent ?? one.textContent'
 
 /** The controls that Tab can reach. */
-const controlsScript = `[...document.querySelectorAll('a[href], button, input, select, textarea, [tabindex]')]
+const controlsScript = `[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')]
   .filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility())
   .map((one) => (${nameOf}).trim())`
 
@@ -121,6 +123,15 @@ export function openKeyboard(page: Page): Keyboard {
       await keyboard.tabTo(name, key)
       await storeScreenshot(page, `key ${String(1000 + presses)} ${String(name).replaceAll(/\W+/g, '-')}`)
       await send('Enter')
+    },
+    async choose(option) {
+      await send('ArrowDown')
+      await page.getByRole('option', { name: option, exact: true }).waitFor()
+      await page.evaluate('new Promise((done) => setTimeout(done))') // the list begins at the current option a moment later
+      const chosen = page.locator('[role=option][data-combobox-selected]')
+      for (let text = ''; text !== option; text = (await chosen.textContent()) ?? '') await send('ArrowDown')
+      await send('Enter')
+      await page.getByRole('option', { name: option, exact: true }).waitFor({ state: 'detached' })
     },
     async focusOn(name) {
       let last: Focus | undefined

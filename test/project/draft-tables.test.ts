@@ -64,6 +64,7 @@ const todo = {
     { name: 'id', type: 'id' },
     { name: 'title', type: 'text', length: 200 },
     { name: 'content', type: 'text', null: true },
+    { name: 'kind', type: 'enum', values: ['home', 'work'], default: 'home' },
     { name: 'status', type: 'integer', default: 1 },
     { name: 'insert_date', type: 'timestamp', default: 'now' },
   ],
@@ -101,6 +102,7 @@ describe('a table that keeps its rows', () => {
       id: id
       title: text(200)
       content: { type: text, null: true }
+      kind: { type: enum, values: [home, work], default: home }
       status: { type: integer, default: 1 }
       insert_date: { type: timestamp, default: now }
     index: [[status, insert_date, id]]
@@ -150,7 +152,7 @@ describe('a table that keeps its rows', () => {
     assert.equal(inserted.status, 201, JSON.stringify(inserted.body))
     const kept = await load('app_todo')
     assert.equal(kept.amends, null)
-    assert.deepEqual(kept.fixed, ['id', 'title', 'note', 'status', 'insert_date'])
+    assert.deepEqual(kept.fixed, ['id', 'title', 'note', 'kind', 'status', 'insert_date'])
     const mine = { 'waypost.yml': await read('waypost.yml'), tables: await read('migrations/System/tables.json') }
     await writeFiles(root, {
       'waypost.yml': mine['waypost.yml'].replace(
@@ -220,6 +222,17 @@ describe('a table that keeps its rows', () => {
     )
     assert.equal(await read('waypost.yml'), before.replace(/(columns: .*), note/, '$1'))
     assert.doesNotMatch(await (await fetch(`${server.started.url}/todo`)).text(), /"note"/)
+
+    // The event would refuse rows with the new value.
+    const { design } = await load('app_todo')
+    const values = (column: Answer) =>
+      column.name === 'kind' ? { ...column, values: [...column.values, 'club'] } : column
+    const extended = await change('app_todo', { ...design, columns: design.columns.map(values) })
+    assert.deepEqual(
+      extended.files.map((one: Answer) => one.file),
+      ['resources/schema.yml'],
+    )
+    assert.equal((await call('POST', '/todo', { title: 'Chess', kind: 'club' })).status, 201)
 
     // Without "where", the API would have other rows.
     const current = (await load('app_todo')).design
