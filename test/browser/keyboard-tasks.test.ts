@@ -35,7 +35,7 @@ function doTasks(kind: Kind): void {
 
   /** Declares a task and how many keys it may take, without the letters of what is typed. */
   const task = (name: string, limit: number, run: () => Promise<unknown>) =>
-    test(name, async (context: TestContext) => {
+    void test(name, async (context: TestContext) => {
       const before = keys.presses
       await run()
       await keys.checkPage()

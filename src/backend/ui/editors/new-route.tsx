@@ -18,6 +18,11 @@ import { newTexts as texts } from './route-texts.ts'
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 type Method = (typeof methods)[number]
 
+/** A server has no folder for the file of a new action. */
+function serverKinds(hasActions: boolean) {
+  return { ...(hasActions ? { named: texts.actions.named } : {}), class: texts.classes }
+}
+
 /** Adds a method of a path and opens its editor. */
 export function NewRoute({ onClose }: { onClose(): void }) {
   const queries = useQueryClient()
@@ -41,9 +46,7 @@ export function NewRoute({ onClose }: { onClose(): void }) {
   const name = `${method} ${path}`
   const isTaken = data?.routes.some((one) => nameOf(one) === name) === true
   const problem = isTaken ? texts.taken(name) : path !== '' && !path.startsWith('/') ? texts.mustBegin : undefined
-  const kinds = isServer
-    ? { ...(actions.length > 0 ? { named: texts.actions.named } : {}), class: texts.classes }
-    : texts.actions
+  const kinds = isServer ? serverKinds(actions.length > 0) : texts.actions
   // Action classes read and send JSON.
   const parts: readonly BodyPart[] = kind !== 'file' ? [] : hasBody(method) ? ['request', 'response'] : ['response']
   const isComplete =
