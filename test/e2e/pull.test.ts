@@ -127,7 +127,10 @@ describe('waypost pull', { concurrency: 1 }, () => {
     assert.match((await texts())[0]!, /Lists all of them/)
     await project.edit('resources/routes/todo/collection.yml', 'Lists all of them', 'Lists mine')
     const refused = await project.run('deploy --yes')
-    assert.match(refused.stderr, /would undo 1 change made in the backend; nothing was changed\n.*The project has different values there/s)
+    assert.match(
+      refused.stderr,
+      /would undo 1 change made in the backend; nothing was changed\n.*The project has different values there/s,
+    )
     assert.match(refused.stderr, /waypost pull --theirs/)
     assert.doesNotMatch(refused.stderr, /Run waypost pull/)
     await project.ok('deploy --yes --overwrite-backend')
