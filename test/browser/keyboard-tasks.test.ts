@@ -144,7 +144,7 @@ function doTasks(kind: Kind): void {
     await page.getByText(/^Saved in the draft/).waitFor()
   })
 
-  task('adds a route that runs SQL, with a field in its response', 60, async () => {
+  task('adds a route that runs SQL, with a field in its response', 50, async () => {
     const { page } = server
     await keys.goTo('Routes')
     await keys.activate('New route')
@@ -190,7 +190,7 @@ function doTasks(kind: Kind): void {
     await server.page.getByText(/^Saved in the draft/).waitFor()
   })
 
-  task('lets events reach this machine', 40, async () => {
+  task('lets events reach this machine', 30, async () => {
     await follow('Settings')
     await keys.tabTo('Search settings')
     await keys.type('private')
@@ -201,7 +201,7 @@ function doTasks(kind: Kind): void {
     await server.page.getByText(/^Saved in the draft/).waitFor()
   })
 
-  task('publishes, after a look at the plan', 60, async () => {
+  task('publishes, after a look at the plan', 50, async () => {
     const { page } = server
     await keys.activate(/changes · Publish$/)
     await heading('Publish').waitFor()
@@ -215,7 +215,7 @@ function doTasks(kind: Kind): void {
     await page.getByText(/ serves it$/).waitFor()
   })
 
-  task('tries a route and reads its response', 40, async () => {
+  task('tries a route and reads its response', 30, async () => {
     const { page } = server
     await keys.activate('Try POST /ticket')
     await heading('POST /ticket').waitFor()
@@ -226,7 +226,7 @@ function doTasks(kind: Kind): void {
     await keys.tabTo('Response')
   })
 
-  task('finds a row by a column with a long name, corrects a typo and undoes that', 80, async () => {
+  task('finds a row by a column with a long name, corrects a typo and undoes that', 70, async () => {
     const { page } = server
     await follow('Tables')
     await keys.activate('app_ticket')
@@ -249,7 +249,7 @@ function doTasks(kind: Kind): void {
     await page.getByText('Prnter is on fire').waitFor()
   })
 
-  task('adds a value to an enum', 80, async () => {
+  task('adds a value to an enum', 70, async () => {
     await keys.activate('Structure', 'Shift+Tab')
     await heading('app_ticket').waitFor()
     await keys.tabTo(`Values of ${column}`)
@@ -259,7 +259,7 @@ function doTasks(kind: Kind): void {
     await server.page.getByText(/^Saved in the draft/).waitFor()
   })
 
-  task('publishes it, since it can break clients, after a question', 50, async () => {
+  task('publishes it, since it can break clients, after a question', 40, async () => {
     await keys.goTo('Publish')
     await heading('Publish').waitFor()
     await server.page.getByRole('button', { name: /^Publish \d+ breaking changes$/ }).waitFor()
@@ -288,7 +288,7 @@ function doTasks(kind: Kind): void {
     await heading('bob').waitFor()
   })
 
-  task('subscribes to an event and looks at its delivery', 80, async () => {
+  task('subscribes to an event and looks at its delivery', 60, async () => {
     const { page, receiver } = server
     await keys.goTo('Add subscription')
     await keys.focusOn('Event')
@@ -308,7 +308,7 @@ function doTasks(kind: Kind): void {
     await page.locator('#content').getByText('delivered', { exact: true }).first().waitFor()
   })
 
-  task('rolls back, reads who did it, and signs out', 60, async () => {
+  task('rolls back, reads who did it, and signs out', 70, async () => {
     const { page } = server
     await keys.goTo('Roll back')
     await keys.focusOn('Close')

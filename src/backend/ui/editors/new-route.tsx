@@ -54,7 +54,6 @@ export function NewRoute({ onClose }: { onClose(): void }) {
     problem === undefined &&
     (isPublic || scope !== '') &&
     parts.every((part) => types[part].every(isMediaType))
-
   const add = async () => {
     if (!isComplete) return
     const access = isPublic ? { public: true } : { scopes: [scope] }
