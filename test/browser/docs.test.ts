@@ -228,6 +228,7 @@ describe('/docs in a browser', { timeout: 600_000 }, () => {
     await page.goto(`${server.url}/docs/operation/createTodo?tab=try`)
     await page.getByLabel('Body').fill('{ "title": "typed before", "content": "" }')
     const asking = await openWindow(page, 'Get a token')
+    await asking.getByLabel('Username').waitFor() // it opens empty
     const address = asking.url()
     await logIn(asking)
     await asking.setViewportSize({ width: 800, height: 600 })
