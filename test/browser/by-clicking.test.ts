@@ -101,7 +101,11 @@ describe('the to-do API by clicking', { skip: skipStory, timeout: 600_000 }, () 
     await sheet.getByLabel(/todo is a new scope/).fill('Create and change to-dos')
     await sheet.getByLabel('POST dispatches an event').check()
     await sheet.getByText('dispatch: todo_created').first().waitFor()
-    assert.doesNotMatch((await sheet.locator('.api-preview').textContent())!, /public/, 'reading is private by default')
+    assert.doesNotMatch(
+      (await sheet.locator('.api-preview').textContent())!,
+      /added\s+public/,
+      'reading is private by default',
+    )
     await sheet.getByLabel('Anyone can read the rows, without a token').check()
     await sheet.getByText('public: true').first().waitFor()
     await checkPage(page, 'story create routes')
@@ -110,7 +114,7 @@ describe('the to-do API by clicking', { skip: skipStory, timeout: 600_000 }, () 
     await sheet.getByRole('button', { name: 'Add 5 methods' }).click()
     await heading('Routes').waitFor()
     await until('dev reports the reload', () => /reload waypost\.yml .* \(backend\)/.test(terminal.shown()))
-    assert.match(terminal.shown(), /reload migrations\/System\/\d+-create-app-todo\.yml .* applied.* \(backend\)/)
+    assert.match(terminal.shown(), /reload migrations\/System\/\d+-create-app-todo\.yml .*applied.* \(backend\)/s)
   })
 
   test('Try it creates a to-do, and its event is delivered to the page', async () => {
