@@ -130,6 +130,8 @@ function describeCaller(): string {
 const load: LoadHookSync = (url, context, next) => {
   const hash = hashOfUrl(url)
   if (hash === undefined) return next(url, context)
+  const written = files.get(hash)
+  if (written !== undefined) return { format: 'module', source: exportUrl(written), shortCircuit: true }
   const source = contents.get(hash)
   if (source === undefined) throw errors.WP_RUNTIME_ARTIFACT_MISSING({ hash })
   if (sha256(source) !== hash) throw errors.WP_RUNTIME_ARTIFACT_CORRUPT({ hash })
@@ -163,6 +165,11 @@ function writeFile(hash: string, content: string): string {
   }
   files.set(hash, file)
   contents.delete(hash)
+  return exportUrl(file)
+}
+
+/** Returns the module of a file artifact. */
+function exportUrl(file: string): string {
   return `export default ${JSON.stringify(pathToFileURL(file).href)}`
 }
 

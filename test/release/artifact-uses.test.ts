@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { sha256 } from '../../src/kit/index.ts'
 import { useArtifacts } from '../../src/release/artifact-uses.ts'
-import { importArtifact, registerArtifacts } from '../../src/release/load-artifacts.ts'
+import {
+  importArtifact,
+  makeFileArtifact,
+  pathOfFileArtifact,
+  registerArtifacts,
+} from '../../src/release/load-artifacts.ts'
 import type { Artifact } from '../../src/release/index.ts'
 import { until } from '../support/until.ts'
 
@@ -64,6 +70,22 @@ onClose(() => (state.isOpen = false))
   }
   await lastingUse.end()
   assert.deepEqual(done, ['shared', 'other', 'shared'])
+})
+
+test('code that is evaluated again, or first after its file was served, finds its file', async () => {
+  const file = makeFileArtifact('a.txt', Buffer.from(`a file ${import.meta.filename}`))
+  const importer = artifact(`import { onClose } from 'waypost'
+import file from 'waypost-artifact:${file.hash}'
+export const state = file
+onClose(() => undefined)
+`)
+  for (let round = 0; round < 3; round += 1) {
+    const use = useArtifacts([file, importer], lasting)
+    const served = pathOfFileArtifact(file.hash)
+    const { state } = (await importArtifact(importer.hash)) as { state: string }
+    assert.equal(fileURLToPath(state), served)
+    await use.end()
+  }
 })
 
 test('a rollback over several releases evaluates importers again that were unused before the module was closed', async () => {
