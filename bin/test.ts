@@ -26,6 +26,8 @@ const isMeasured = words.includes('--slowest')
 /** Three per processor, because tests often wait. */
 const concurrency = Math.min(8, availableParallelism() * 3)
 const timesFile = 'test/times.json'
+/** A file that stops counts as failed after this, so that the others of its process still run. */
+const fileTimeoutMs = isLong ? 1_800_000 : 600_000
 /** More failed files than this are not run again, and not for longer than this. */
 const [maxRepeatedFiles, maxRepeatedMs] = [12, 600_000]
 const options = [
@@ -129,7 +131,9 @@ function shareProcesses(files: readonly string[]): ReadonlyMap<string, readonly 
   const toEntry = (share: readonly string[], index: number) => {
     if (share.length === 1 && !isMeasured) return [share[0]!, share] as const
     const entry = path.join(folder, `share-${String(index).padStart(3, '0')}.test.mjs`) // run in this order
-    const suites = share.map((file) => `describe(${JSON.stringify(file)}, () => declare(${toImport(file)}))\n`)
+    const suites = share.map(
+      (file) => `describe(${JSON.stringify(file)}, { timeout: ${fileTimeoutMs} }, () => declare(${toImport(file)}))\n`,
+    )
     const measure = `import { measureFile, measureLoading } from ${JSON.stringify(toUrl('test/support/measure-file.ts'))}\n`
     const loading = `describe('loading', () => before(() => measureLoading(${JSON.stringify(report)})))\n`
     const parts = isMeasured ? [measure, loading, ...suites] : suites

@@ -46,6 +46,10 @@ describe('dev', () => {
     await save(() => write('pages/page.html', 'two'))
     assert.equal(await read(), 'two')
     assert.deepEqual(takeReports(), ['reloaded pages/page.html'])
+    await save(() => write('pages/page.html', 'one'))
+    assert.equal(await read(), 'one')
+    await save(() => write('pages/page.html', 'two'))
+    takeReports()
     await save(() => rm(path.join(folder.root, 'pages/page.html')))
     assert.deepEqual(takeReports(), ['reloadFailed pages/page.html WP_BUILD_FILE_REFUSED'])
     assert.equal(await read(), 'two')
@@ -112,7 +116,7 @@ describe('dev', () => {
       return end.promise
     }
     const slow = valueOf('/slow')
-    await began.promise
+    await Promise.race([began.promise, slow.then((value) => assert.fail(`/slow has responded: ${String(value)}`))])
     held.holdSlow = undefined
     await save(() => edit('src/slow.ts', 'value: 1', 'value: 2'))
     await save(() => edit('waypost.yml', '/count:', '/counted:')) // builds a new generation
@@ -169,7 +173,7 @@ describe('dev', () => {
       return end.promise
     }
     const slow = valueOf('/slow')
-    await began.promise
+    await Promise.race([began.promise, slow.then((value) => assert.fail(`/slow has responded: ${String(value)}`))])
     held.holdSlow = undefined
     folder.reports = []
     await save(() => write('src/slow.ts', source.replace('value: 1', 'value: 3')))
