@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addColumns, openEditing, type AddedColumn, type ClassCatalog } from '../../src/definition/index.ts'
-import { joinPlugins, loadBuiltInPlugins } from '../../src/plugin/index.ts'
-import { makeProject } from './project.ts'
+import { addColumns, openEditing, type AddedColumn } from '../../src/definition/index.ts'
+import { loadClasses, makeProject } from './project.ts'
 
 const text = `action:
   Todo:
@@ -40,13 +39,7 @@ event:
   todo_created: { schema: { properties: { id: { type: integer }, title: { type: string } } } }
 `
 
-const { actions, connections } = joinPlugins(await loadBuiltInPlugins())
-const classes = Object.fromEntries(
-  Object.entries({ actions, connections }).map(([kind, all]) => [
-    kind,
-    Object.fromEntries([...all].map(([name, one]) => [name, { config: one.class.config }])),
-  ]),
-) as unknown as ClassCatalog
+const classes = await loadClasses()
 const table = { connection: 'System', table: 'app_todo', classes, known: ['id', 'title', 'content'] }
 const due: AddedColumn = {
   name: 'due',

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addValues, openEditing, type ClassCatalog } from '../../src/definition/index.ts'
-import { joinPlugins, loadBuiltInPlugins } from '../../src/plugin/index.ts'
-import { makeProject } from './project.ts'
+import { addValues, openEditing } from '../../src/definition/index.ts'
+import { loadClasses, makeProject } from './project.ts'
 
 const text = `action:
   Ticket: { class: sql-table, config: { table: app_ticket, columns: all } }
@@ -21,13 +20,7 @@ event:
   other: { schema: Other }
 `
 
-const { actions, connections } = joinPlugins(await loadBuiltInPlugins())
-const classes = Object.fromEntries(
-  Object.entries({ actions, connections }).map(([kind, all]) => [
-    kind,
-    Object.fromEntries([...all].map(([name, one]) => [name, { config: one.class.config }])),
-  ]),
-) as unknown as ClassCatalog
+const classes = await loadClasses()
 
 test('new values of a column are added where its rows list all values so far', () => {
   using project = makeProject({ 'waypost.yml': text, 'src/report.ts': '' })

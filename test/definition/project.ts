@@ -1,8 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { loadDefinition, type LoadedDefinition, type LoadOptions } from '../../src/definition/index.ts'
+import {
+  loadDefinition,
+  type ClassCatalog,
+  type LoadedDefinition,
+  type LoadOptions,
+} from '../../src/definition/index.ts'
 import type { Diagnostic } from '../../src/kit/index.ts'
+import { joinPlugins, loadBuiltInPlugins } from '../../src/plugin/index.ts'
 
 export interface TemporaryProject extends Disposable {
   readonly root: string
@@ -18,6 +24,14 @@ export function makeProject(files: Readonly<Record<string, string>>): TemporaryP
   }
   for (const [file, content] of Object.entries(files)) write(file, content)
   return { root, write, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) }
+}
+
+/** Returns the classes of the built-in plugins. */
+export async function loadClasses(): Promise<ClassCatalog> {
+  const { actions, connections } = joinPlugins(await loadBuiltInPlugins())
+  const configsOf = (all: ReadonlyMap<string, { readonly class: { readonly config?: unknown } }>) =>
+    Object.fromEntries([...all].map(([name, one]) => [name, { config: one.class.config }]))
+  return { actions: configsOf(actions), connections: configsOf(connections) } as unknown as ClassCatalog
 }
 
 /** Loads a project of the given files. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findColumnUses, openEditing, rename, renameColumns, type ClassCatalog } from '../../src/definition/index.ts'
-import { joinPlugins, loadBuiltInPlugins } from '../../src/plugin/index.ts'
-import { makeProject } from './project.ts'
+import { findColumnUses, openEditing, rename, renameColumns } from '../../src/definition/index.ts'
+import { loadClasses, makeProject } from './project.ts'
 
 const files = {
   'waypost.yml': `# the API
@@ -59,13 +58,7 @@ methods:
 `,
 }
 
-const { actions, connections } = joinPlugins(await loadBuiltInPlugins())
-const classes = Object.fromEntries(
-  Object.entries({ actions, connections }).map(([kind, all]) => [
-    kind,
-    Object.fromEntries([...all].map(([name, one]) => [name, { config: one.class.config }])),
-  ]),
-) as unknown as ClassCatalog
+const classes = await loadClasses()
 const table = { connection: 'System', table: 'app_todo', classes }
 
 test('columns are renamed in configs, schemas and paths of their table only', () => {
