@@ -59,6 +59,8 @@ export function useDevFolder() {
   let linked: string
   let server: DevServer
   let reports: Report[] = []
+  /** The files that the current save writes. */
+  let saved: string[] = []
   let atStart: readonly Report[] = []
 
   before(async () => {
@@ -93,6 +95,7 @@ export function useDevFolder() {
 
   /** Replaces the file, so that the watcher reports one change. */
   async function write(file: string, text: string): Promise<void> {
+    saved.push(file)
     await mkdir(path.dirname(path.join(root, file)), { recursive: true })
     await writeFile(`${root}.new`, text)
     await rename(`${root}.new`, path.join(root, file))
@@ -131,11 +134,15 @@ export function useDevFolder() {
     })
   }
 
-  /** Saves one file and waits for its report. */
+  /** Saves one file and waits for its report. The save before may be reported twice. */
   async function save(work: () => Promise<void>): Promise<void> {
     const before = reports.length
+    saved = []
     await work()
-    await until('a save is reported', () => reports.slice(before).some(({ what }) => what !== 'warned'))
+    const isOfSave = ({ what, about }: Report) =>
+      what !== 'warned' &&
+      (saved.length === 0 || (about['files'] as string[] | undefined)?.some((file) => saved.includes(file)) === true)
+    await until('a save is reported', () => reports.slice(before).some(isOfSave))
   }
 
   /** Waits until all saves are reported: several may be reported together, and some not at all. */
