@@ -23,8 +23,8 @@ process.chdir(root)
 const everything = ['test/**/*.test.ts', 'plugins/*/test/**/*.test.ts']
 const words = process.argv.slice(2)
 const isMeasured = words.includes('--slowest')
-/** Three per processor, because tests often wait. */
-const concurrency = Math.min(8, availableParallelism() * 3)
+/** Two per processor, because tests often wait; a third costs more than it fills. */
+const concurrency = Math.min(8, availableParallelism() * 2)
 const timesFile = 'test/times.json'
 /** A file that stops counts as failed after this, so that the others of its process still run. */
 const fileTimeoutMs = isLong ? 1_800_000 : 600_000
