@@ -1,5 +1,5 @@
 // Builds the package: dist/ from the sources, each plugin against the public API, and the files that editors and the
-// launcher read.
+// launcher read. Types are checked by check:types, which takes longer than everything else.
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

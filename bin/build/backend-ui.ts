@@ -2,7 +2,6 @@
 // Brotli and gzip.
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { packagesOf } from './bundle.ts'
@@ -41,15 +40,6 @@ function hashInputs(root: string, home: string): string {
 }
 
 async function buildPages(root: string, home: string, built: string): Promise<void> {
-  const tsc = path.join(root, 'node_modules/.bin/tsc')
-  // First the declarations of the server, from which the pages infer the types of the admin API.
-  for (const args of [
-    ['-b', 'tsconfig.types.json'],
-    ['-p', home],
-  ]) {
-    const { status } = spawnSync(tsc, args, { cwd: root, stdio: 'inherit' })
-    if (status !== 0) throw new Error(`${folder} has type errors`)
-  }
   const { build } = await import('vite')
   const fresh = `${built}.${process.pid}`
   const results = []

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { parseDuration, variable, type Variables } from '../kit/index.ts'
 import type { Address } from '../runtime/index.ts'
 import { errors } from './errors.ts'
@@ -46,6 +47,16 @@ export function readConnectionLimit(variables: Variables): number {
 
 /** Returns the limit of open files. A quarter of it is left for databases, deliveries, code and logs. */
 function readOpenFileLimit(): number {
+  try {
+    const [, soft] = /^Max open files +(\d+) /m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? []
+    return soft === undefined ? Infinity : Number(soft)
+  } catch {
+    return reportOpenFileLimit() // not Linux
+  }
+}
+
+/** Of a diagnostic report, which describes the whole process, so that it takes longer with each open handle. */
+function reportOpenFileLimit(): number {
   const report = process.report as typeof process.report & { excludeNetwork: boolean }
   const { excludeNetwork } = report
   report.excludeNetwork = true // otherwise the host names of all connections are looked up
