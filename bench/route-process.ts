@@ -29,7 +29,14 @@ export const routeRequests = {
 } as const
 export type RouteName = keyof typeof routeRequests
 
-const roles: Readonly<Record<string, () => Promise<void>>> = { waypost: serveWaypost, fastify: serveFastify }
+const roles: Readonly<Record<string, () => Promise<void>>> = {
+  waypost: serveWaypost,
+  fastify: () => serveFastify({}),
+  'same headers': () => serveFastify(securityHeaders),
+}
+
+/** What Waypost adds to each response. */
+const securityHeaders = { 'cross-origin-resource-policy': 'same-origin', 'x-content-type-options': 'nosniff' }
 
 const role = process.argv[2]
 if (import.meta.main) await roles[role ?? '']?.()
@@ -58,8 +65,13 @@ function action(result: string): string {
   return `export default class Sample {\n  async handle({ query, body }: any) {\n    return ${result}\n  }\n}\n`
 }
 
-async function serveFastify(): Promise<void> {
+async function serveFastify(headers: Readonly<Record<string, string>>): Promise<void> {
   const app = Fastify()
+  if (Object.keys(headers).length > 0)
+    app.addHook('onRequest', (_request, reply, done) => {
+      reply.headers(headers)
+      done()
+    })
   app.get('/hello', { schema: { response: { 200: message } } }, async () => ({
     success: true,
     message: 'Hello',

@@ -1,7 +1,15 @@
 import type { Figure } from './goal.ts'
 import { routeRequests, type RouteName } from './route-process.ts'
 import { scaled } from './scale.ts'
-import { compareCosts, compareRates, openLoad, openServer, takeTurns, type Measured } from './turns.ts'
+import {
+  compareCosts,
+  compareRates,
+  openLoad,
+  openServer,
+  takeTurns,
+  type BenchServer,
+  type Measured,
+} from './turns.ts'
 
 /** The required shares of the hand-written route's rate and processor time. */
 const goals = { rate: 0.95, cost: 0.9 }
@@ -11,7 +19,7 @@ const pairs = 3
 
 /**
  * Measures the cost of a route: the same routes served by a generation and hand-written in Fastify, with the same
- * schemas. Each server runs in its own process, and the load alternates between two. Other load affects requests per
+ * schemas. Each server runs in its own process, and the load alternates between them. Other load affects requests per
  * second, but hardly the server's processor time per request.
  */
 export async function measureRoutes(): Promise<Figure[]> {
@@ -19,14 +27,18 @@ export async function measureRoutes(): Promise<Figure[]> {
   const rounds = Object.fromEntries(names.map((name) => [name, [] as Measured[][]])) as Record<RouteName, Measured[][]>
   const load = openLoad()
   for (let pair = 0; pair < scaled(pairs, 1); pair += 1) {
-    const servers = [await openServer('route-process.ts', 'waypost'), await openServer('route-process.ts', 'fastify')]
+    const servers: BenchServer[] = []
+    for (const role of ['waypost', 'fastify', 'same headers']) servers.push(await openServer('route-process.ts', role))
     for (const name of names) rounds[name].push(...(await takeTurns({ servers, load, request: routeRequests[name] })))
     for (const { child } of servers) child.kill()
   }
   load.kill()
   const of = { indexes: [0, 1], names: ['Waypost', 'Fastify'] } as const
+  const same = { indexes: [0, 2], names: ['Waypost', 'Fastify with its headers'] } as const
   return names.flatMap((name) => [
     ...compareRates(`${name} as a part of Fastify's`, rounds[name], { ...of, goal: goals.rate }),
     ...compareCosts('the same by processor time', rounds[name], { ...of, goal: goals.cost }),
+    ...compareRates('  of Fastify that sends the same headers', rounds[name], same),
+    ...compareCosts('the same by processor time', rounds[name], same),
   ])
 }

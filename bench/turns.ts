@@ -105,10 +105,7 @@ export function compareRates(what: string, rounds: readonly Measured[][], of: Co
   const [one, other] = of.indexes
   const ratio = median(rounds.map((round) => round[one]!.rate / round[other]!.rate))
   const rates = [one, other].map((index) => median(rounds.map((round) => round[index]!.rate)).toFixed(0))
-  return [
-    { ...atLeast(`${what}, requests/s`, { value: ratio, unit: '' }, of.goal), ratio },
-    beside(`  ${of.names.join(' and ')}`, `${rates.join(' and ')} /s`),
-  ]
+  return [share(`${what}, requests/s`, ratio, of), beside(`  ${of.names.join(' and ')}`, `${rates.join(' and ')} /s`)]
 }
 
 /**
@@ -123,7 +120,7 @@ export function compareCosts(what: string, rounds: readonly Measured[][], of: Co
   ) as [number, number]
   const ratio = costs[1] / costs[0]
   return [
-    { ...atLeast(`  ${what}`, { value: ratio, unit: '' }, of.goal), ratio },
+    share(`  ${what}`, ratio, of),
     beside(`  ${of.names.join(' and ')}`, `${costs.map((cost) => cost.toFixed(1)).join(' and ')} µs`),
   ]
 }
@@ -131,7 +128,12 @@ export function compareCosts(what: string, rounds: readonly Measured[][], of: Co
 export interface Comparison {
   readonly indexes: readonly [number, number]
   readonly names: readonly [string, string]
-  readonly goal: number
+  readonly goal?: number
+}
+
+function share(what: string, ratio: number, { goal }: Comparison): Figure {
+  const amount = { value: ratio, unit: '' }
+  return goal === undefined ? beside(what, amount, ratio) : { ...atLeast(what, amount, goal), ratio }
 }
 
 export async function nextReport(child: ChildProcess): Promise<unknown> {
