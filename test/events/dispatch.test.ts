@@ -4,6 +4,8 @@ import { sql } from 'kysely'
 import type { ConnectionSet } from '../../src/connection/index.ts'
 import type { OpenConnection } from '../../src/contract/index.ts'
 import { makeDispatcher } from '../../src/events/index.ts'
+import { moveDelayed } from '../../src/events/message/delayed.ts'
+import { findMessages } from '../../src/events/message/fan-out.ts'
 import { makeActionContext, type ActionContext } from '../../src/runtime/action-context.ts'
 import { silentLog } from '../../src/host/migrations/migration-databases.ts'
 import { onBothDatabases, type World } from './world.ts'
@@ -151,6 +153,40 @@ onBothDatabases('dispatch', (world) => {
       Array.from({ length: count }, (_, n) => n),
     )
   })
+
+  for (const isBuiltOnce of [false, true])
+    test(`of an event that only listeners receive is stored as fanned out${isBuiltOnce ? ', by a statement that is built once' : ''}`, async () => {
+      const now = isBuiltOnce ? () => sql<number>`cast(1 as bigint)` : world().system.now
+      const system = { ...world().system, now }
+      const listeners = [{ name: 'one' }]
+      const catalog = { note: {}, inner: { private: true, listeners }, quiet: { private: true } } as const
+      const dispatcher = makeDispatcher(system, catalog)
+      const later = new Date(0)
+      const prepare = (event: string, at?: Date) => dispatcher.prepare({ event, data: 1, ...(at && { at }) })
+      for (const event of Object.keys(catalog)) await dispatcher.store([prepare(event)]) // one by one
+      await dispatcher.store(Object.keys(catalog).map((event) => prepare(event))) // with one statement
+      await dispatcher.store(Object.keys(catalog).map((event) => prepare(event, later)))
+      assert.equal(await moveDelayed(system, catalog), 3)
+      const { rows } = await sql<{ event: string; fanned: number; n: number }>`
+        select event, count(fanned_out_at) as fanned, count(*) as n from waypost_message group by event order by event`.execute(
+        world().system.db,
+      )
+      assert.deepEqual(
+        rows.map(({ event, fanned, n }) => [event, Number(fanned), Number(n)]),
+        [
+          ['inner', 3, 3],
+          ['note', 0, 3],
+          ['quiet', 3, 3],
+        ],
+      )
+      assert.equal((await world().system.db.selectFrom('waypost_run').select('id').execute()).length, 3)
+      assert.deepEqual(await findMessages(world().system, catalog), { fresh: true, begun: false, delayed: false })
+      assert.deepEqual(await findMessages(world().system, { inner: catalog.inner }), {
+        fresh: false,
+        begun: false,
+        delayed: false,
+      })
+    })
 
   const ends: readonly (readonly [listeners: readonly { name: string }[], isBuiltOnce: boolean])[] = [
     [[], false],

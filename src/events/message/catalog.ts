@@ -26,6 +26,11 @@ export function findEvent(catalog: EventCatalog, name: string): EventDefinition 
   return Object.hasOwn(catalog, name) ? catalog[name] : undefined
 }
 
+/** Whether only listeners receive an event. Its messages are stored as fanned out, because nobody can subscribe to it. */
+export function isPrivate(catalog: EventCatalog, name: string): boolean {
+  return findEvent(catalog, name)?.private === true
+}
+
 /** The scope that an event requires unless it lists its own. */
 export const defaultScope = 'consumer'
 

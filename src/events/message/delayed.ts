@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { makeNextId, makeSortedId } from '../../kit/index.ts'
 import { insertRuns, needsData, planRuns } from './plan-runs.ts'
-import type { EventCatalog } from './catalog.ts'
+import { isPrivate, type EventCatalog } from './catalog.ts'
 import {
   followIndexes,
   isOneOf,
@@ -147,8 +147,11 @@ export async function moveDelayed(system: System, catalog: EventCatalog): Promis
       sql`id`,
       rows.map(({ id }) => id),
     )
-    await sql`insert into waypost_message (id, event, data, users, created_at)
-      select fresh.id, one.event, one.data, one.users, ${nowOnce(system)}
+    const now = nowOnce(system)
+    const hidden = JSON.stringify(Object.keys(catalog).filter((event) => isPrivate(catalog, event)))
+    await sql`insert into waypost_message (id, event, data, users, created_at, fanned_out_at)
+      select fresh.id, one.event, one.data, one.users, ${now},
+        case when one.event in ${jsonStrings(system, hidden)} then ${now} end
       from (select *, row_number() over (order by due_at, id) as place from waypost_delayed where ${isChosen}) as one
       join (
         select value ->> 0 as id, row_number() over (order by entry.key) as place from ${jsonRows(system, ids)}
