@@ -172,7 +172,7 @@ onBothDatabases('dispatch', (world) => {
         world().system.db,
       )
       assert.deepEqual(
-        rows.map(({ event, fanned, n }) => [event, Number(fanned), Number(n)]),
+        rows.map(({ event, fanned, n }) => [event, fanned, n]),
         [
           ['inner', 3, 3],
           ['note', 0, 3],
