@@ -317,7 +317,7 @@ export const errors = defineErrors({
     kind: 'user',
     status: 409,
     message: 'The draft and the active release both changed {count}',
-    hint: 'Choose a value for each of the "conflicts", then publish again.',
+    hint: 'Choose a value for each of the "conflicts" (in the API: POST /backend/draft/rebase), then publish again.',
   },
   WP_BACKEND_PUBLISH_BROKEN: {
     kind: 'user',

@@ -129,7 +129,7 @@ describe('waypost pull', { concurrency: 1 }, () => {
     const refused = await project.run('deploy --yes')
     assert.match(
       refused.stderr,
-      /would undo 1 change made in the backend; nothing was changed\n.*The project has different values there/s,
+      /would undo 1 change made in the backend; nothing was changed\n.*The project has other values for the same places/s,
     )
     assert.match(refused.stderr, /waypost pull --theirs/)
     assert.doesNotMatch(refused.stderr, /Run waypost pull/)

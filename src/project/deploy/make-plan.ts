@@ -151,7 +151,7 @@ async function findOverwritten(
 const overwriteHints = {
   pull: 'Run waypost pull to apply the changes of the backend to the project, or deploy with --overwrite-backend to undo these changes.',
   conflicts:
-    'The project has different values there. Deploy with --overwrite-backend to keep them, or run waypost pull --theirs to take the values of the backend.',
+    'The project has other values for the same places. To use the values of the project, deploy with --overwrite-backend. To use those of the backend, run waypost pull --theirs.',
   copy: 'Make the same changes on the server that you copy from, or deploy with --overwrite-backend to undo them.',
 }
 
