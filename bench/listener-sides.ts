@@ -124,8 +124,10 @@ listener:
   await writeFile(path.join(folder, 'src/empty.js'), 'export default class { async handle() {} }')
   await writeFile(
     path.join(folder, 'src/write.js'),
-    `export default class {
-      async handle(_, context) { await context.connection('System').insertInto('bench_row').values({ n: 1 }).execute() }
+    // The text that the others send.
+    `import { sql } from 'waypost'
+    export default class {
+      async handle(_, context) { await sql\`insert into bench_row (n) values (1)\`.execute(context.connection('System')) }
     }`,
   )
 }
