@@ -239,25 +239,34 @@ test('requests that lock the same rows in opposite order are repeated', async (t
     schema: [
       `do $$ begin execute format('alter database %I set deadlock_timeout = ''50ms''', current_database()); end $$`,
       'create table app_item (id integer primary key, note text)',
-      `insert into app_item values (1), (2)`,
+      `insert into app_item values (1), (2), (3)`,
     ],
   })
-  const locked = Promise.withResolvers<void>()
-  const isWaiting = async () => {
+  const countWaiting = async () => {
     const waiting = 'select 1 from pg_stat_activity where datname = current_database() and wait_event_type = $1'
-    while ((await api.execute(waiting, ['Lock'])).length === 0) await delay(5)
+    return (await api.execute(waiting, ['Lock'])).length
   }
+  const lock = (transaction: typeof api.db, id: number) =>
+    sql`update app_item set note = 'other' where id = ${id}`.execute(transaction)
+  const [last, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const other = api.db.transaction().execute(async (transaction) => {
     await sql`set local deadlock_timeout = '1min'`.execute(transaction) // the request is ended, not this
-    await sql`update app_item set note = 'other' where id = 2`.execute(transaction)
-    locked.resolve()
-    await isWaiting()
-    await sql`update app_item set note = 'other' where id = 1`.execute(transaction)
+    await lock(transaction, 3)
+    last.resolve()
+    while ((await countWaiting()) < 1) await delay(5)
+    await lock(transaction, 1)
   })
-  await locked.promise
-  const rows = [1, 2, 3].map((id) => ({ id, note: 'request' }))
+  // Releases the second row when the other transaction already waits for the request, which then waits for the third row.
+  // PostgreSQL looks for a deadlock only once for each wait, so it must exist by then.
+  const between = api.db.transaction().execute(async (transaction) => {
+    await lock(transaction, 2)
+    second.resolve()
+    while ((await countWaiting()) < 2) await delay(5)
+  })
+  await Promise.all([last.promise, second.promise])
+  const rows = [1, 2, 3, 4].map((id) => ({ id, note: 'request' }))
   const { status, body } = await api.call('POST /item', { body: rows })
   assert.deepEqual([status, body], [200, rows])
-  await other
+  await Promise.all([other, between])
   assert.deepEqual(await api.execute('select id, note from app_item order by id'), rows)
 })
