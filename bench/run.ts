@@ -1,5 +1,5 @@
 // Measures Waypost's performance goals and prints each figure with its goal: node bench/run.ts [part ...] [--assert]
-// Without a part all are run, which takes about three minutes. With --assert it exits with 1 if a goal is not met. With
+// Without a part all are run, which takes more than ten minutes. With --assert it exits with 1 if a goal is not met. With
 // --tiny every part runs once with few things: it shows that they still work, and how long each took.
 import { availableParallelism } from 'node:os'
 import { startPostgres } from '../test/support/postgres.ts'

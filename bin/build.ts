@@ -1,5 +1,5 @@
 // Builds the package: dist/ from the sources, each plugin against the public API, and the files that editors and the
-// launcher read. Types are checked by check:types, which takes longer than everything else.
+// launcher read. Does not check types: `npm run check:types` does.
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

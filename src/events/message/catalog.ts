@@ -26,7 +26,7 @@ export function findEvent(catalog: EventCatalog, name: string): EventDefinition 
   return Object.hasOwn(catalog, name) ? catalog[name] : undefined
 }
 
-/** Whether only listeners receive an event. Its messages are stored as fanned out, because nobody can subscribe to it. */
+/** Whether only listeners receive an event. No user can subscribe to it, so its messages need no fan-out. */
 export function isPrivate(catalog: EventCatalog, name: string): boolean {
   return findEvent(catalog, name)?.private === true
 }
